@@ -1,6 +1,6 @@
 """Programs of packets that give every field of rows and headers its values, and cross each link."""
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import product
 
@@ -74,7 +74,7 @@ def link_point(link: Link, vc: int) -> str:
 
 def headers(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
     """Yield programs whose packets have one header flit, two or three, and up to two words."""
-    short = [*_routes(config, 1).values()][:1]
+    short = [*_routes(config, 1, 1).values()][:1]
     ways = [("one header flit", 1, way) for way in short]
     ways += [("two header flits", 2, way) for way in long_routes(config, 2).values()]
     ways += [("three header flits", 3, way) for way in long_routes(config, 3).values()]
@@ -95,8 +95,8 @@ _Way = tuple[int, tuple[Segment, ...], int, int]
 def long_routes(config: NetworkConfig, flits: int) -> dict[tuple[int, int], _Way]:
     """Return routes that need this many header flits, two at least, by first port and last input.
 
-    They can lead over a link twice, where small buffers leave a packet no room: then there is none.
-    Nor is there one of three if its packets take longer than :data:`LONGEST` cycles.
+    They can lead over a link twice if the buffers between hold more than a packet of two words, and
+    not at depth 1. There is none of three if its packets take longer than :data:`LONGEST` cycles.
     """
     header = config.header
     fitting = (header.flit_width - header.delivery_bits) // header.slot_bits
@@ -105,38 +105,43 @@ def long_routes(config: NetworkConfig, flits: int) -> dict[tuple[int, int], _Way
     cycles = 4 * (fitting + 1) * (1 + int(config.registers_of_links.max()))
     short = cycles <= LONGEST and fitting_rows(config, flits) >= min(2, config.steps)
     fits = flits < 3 or short
-    return _routes(config, fitting + 1) if roomy and fits else {}
+    apart = (flits + 2) // config.depth + 1
+    return _routes(config, fitting + 1, apart) if roomy and fits else {}
 
 
-def _routes(config: NetworkConfig, least: int) -> dict[tuple[int, int], _Way]:
-    """Return routes of ``least`` segments or little more, by first port and last input."""
+def _routes(config: NetworkConfig, least: int, apart: int) -> dict[tuple[int, int], _Way]:
+    """Return routes of ``least`` segments or little more, by first port and last input.
+
+    They come to the same link again after ``apart`` hops at least.
+    """
     topology, found = config.topology, dict[tuple[int, int], _Way]()
     nodes = topology.working_nodes.tolist()
     for node, hops, turn in product(nodes, range(least, least + 3), range(topology.ports - 1)):
-        route, end, entry = _walk(topology, node, hops, turn)
+        route, end, entry = _walk(topology, node, hops, turn, apart)
         if len(route) == hops and end != node and end in nodes:
             found.setdefault((route[0].port, entry), (node, route, end, entry))
     return found
 
 
 def _walk(
-    topology: Topology, node: int, hops: int, turn: int
+    topology: Topology, node: int, hops: int, turn: int, apart: int
 ) -> tuple[tuple[Segment, ...], int, int]:
     """Return a route of segments of one hop, its end, and the port by which it gets there.
 
-    The first hop leaves by the port of number ``turn`` among those that lead on.
+    The first hop leaves by the port of number ``turn`` among those that lead on. A link comes again
+    after ``apart`` hops at least.
     """
     entry = 0
-    segments: list[Segment] = []
-    while len(segments) < hops:
+    links: list[Link] = []
+    while len(links) < hops:
         ports = np.flatnonzero(topology.neighbor[node] != NO_LINK).tolist()
-        ways = [port for port in ports if port and port != entry]
+        before = links[max(0, len(links) + 1 - apart) :]
+        ways = [port for port in ports if port and port != entry and (node, port) not in before]
         if not ways:
             break
-        port = ways[(len(segments) + turn) % len(ways)]
-        segments.append(Segment(port, 1, 0))
-        node, entry = end_of(topology, (node, port))
-    return tuple(segments), node, entry
+        links.append((node, ways[(len(links) + turn) % len(ways)]))
+        node, entry = end_of(topology, links[-1])
+    return tuple(Segment(port, 1, 0) for _, port in links), node, entry
 
 
 def in_turns(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
@@ -176,11 +181,30 @@ def streams(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
                 )
             ]
             yield "A packet that is sent on while it arrives", True, draft.program()
+    lasts = {window: (1 << window) - 1 for window in range(1, config.most_window + 1)}
+    windows = [
+        {"source_address": last, "target_address": last, "window": window}
+        for window, last in lasts.items()
+    ]
+    yield from _each_row(config, "Messages that go round their windows", windows)
+
+
+def operators(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
+    """Yield programs in which a packet combines by each operator, in place and across."""
+    numbers = [{"operator": 1 + number} for number in range(2 * len(config.operators))]
+    yield from _each_row(config, "Packets that combine", numbers)
+
+
+def _each_row(
+    config: NetworkConfig, name: str, fields: Sequence[Mapping[str, int]]
+) -> Iterator[tuple[str, bool, Program]]:
+    """Yield programs of one way, in which a packet of two words has each of the given fields."""
+    way = shortest_way(config.topology)
     most = min(config.steps, fitting_rows(config))
-    for first in range(1, config.most_window + 1, most):
+    for first in range(0, len(fields) if way else 0, most):
         draft = Draft(config)
-        for window in range(first, min(first + most, config.most_window + 1)):
-            draft.send(way, None, (0, 0), window - first + 1, 2)
-            last, rows = (1 << window) - 1, draft.rows[way[0][0]]
-            rows[-1] = replace(rows[-1], source_address=last, target_address=last, window=window)
-        yield "Messages that go round their windows", True, draft.program()
+        for step, given in enumerate(fields[first : first + most], 1):
+            draft.send(way, None, (0, 0), step, 2)
+            rows = draft.rows[way[0][0]]
+            rows[-1] = replace(rows[-1], **given)
+        yield name, True, draft.program()

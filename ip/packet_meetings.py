@@ -85,6 +85,14 @@ def meetings(config: NetworkConfig, left: Set[str]) -> Iterator[tuple[str, bool,
             yield f"Packets for {kept_turn(entry, vc)}", True, draft.program()
 
 
+def in_first_turns(config: NetworkConfig, left: Set[str]) -> Iterator[tuple[str, bool, Program]]:
+    """Yield the programs of :func:`first_turns` for the points that are still ``left``."""
+    for place in places_of(config.topology, all_port=config.all_port):
+        for point, program in first_turns(config, place):
+            if point in left:
+                yield f"Packets for {point}", False, program
+
+
 def taking_turns(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
     """Yield programs in which short and long packets wait at an output, for each output.
 
@@ -145,21 +153,51 @@ def _blocking_ways(config: NetworkConfig, place: Place) -> list[list[Link]]:
     return [way for way in (way_to(config.topology, link) for link in links) if way]
 
 
-def at_once(config: NetworkConfig, place: Place) -> list[tuple[list[Link], int]]:
+def first_turns(config: NetworkConfig, place: Place) -> Iterator[tuple[str, Program]]:
+    """Yield programs whose first packets at an output come at once, on VC 0 and on another VC.
+
+    Each has its point. After a reset it is the turn of VC 0. Its packet is the longer one: at the
+    end of the run it is the turn of another VC. If both have the same step and target, the run
+    fails with the second one; a further step keeps it from an end before that.
+    """
+    ways = at_once(config, place, own=True)
+    for vc in range(1, config.vcs if ways else 1):
+        draft = Draft(config)
+        for (way, step), on, words in zip(ways, (0, vc), (2, 0), strict=True):
+            draft.send(way, _link(place), (on, on), step, words)
+        (first, *others), *further = draft.receives.values()
+        if not others and not further:
+            draft.receives = {at: [first, (2, first[1])] for at in draft.receives}
+        program = draft.program()
+        if program.steps <= config.steps:
+            yield first_turn(place.out, vc), program
+
+
+def first_turn(out: int, vc: int) -> str:
+    """Return the point of the first packets of an output, which come at once on two VCs."""
+    return f"VC 0 and VC {vc} at once, first at output {out}"
+
+
+def at_once(
+    config: NetworkConfig, place: Place, *, own: bool = False
+) -> list[tuple[list[Link], int]]:
     """Return two ways by which packets reach an output in one cycle, and their steps, if any do.
 
     A step takes a cycle, so that a packet of a later one can come over a shorter way. A node with
-    one port sends a packet after the other.
+    one port sends a packet after the other. One of the ways may be that of the router's ``own``
+    node, which has no link.
     """
-    for pair in () if config.contention_free else permutations(place.ways.values(), 2):
-        one, two = pair
-        if not config.all_port and one[0][0] == two[0][0]:
-            two = way_to(config.topology, two[-1], besides=one[0][0])
+    ways = [*place.ways.values(), *(_own(config, place) if own else ())]
+    for one, other in () if config.contention_free else permutations(ways, 2):
+        is_same = not config.all_port and one and other and one[0][0] == other[0][0]
+        two = way_to(config.topology, other[-1], besides=one[0][0]) if is_same else other
+        if is_same and not two:
+            continue
         cycles = [
             sum(int(config.registers_of_links[link]) + 1 for link in way) for way in (one, two)
         ]
         early = cycles[0] - cycles[1]
-        if two and abs(early) < config.steps:
+        if abs(early) < config.steps:
             return [(one, 1 + max(0, -early)), (two, 1 + max(0, early))]
     return []
 

@@ -150,7 +150,12 @@ def _resets(config: NetworkConfig, made: list[Stimulus]) -> dict[int, list[int]]
     for number, each in enumerate(made):
         if any(" at once " in point for point in each.points):
             meetings.setdefault(each.name, number)
-    return reset_cycles(config, [each.predicted for each in made], [*meetings.values()])
+    chosen = reset_cycles(config, [each.predicted for each in made], [*meetings.values()])
+    for number, each in enumerate(made):
+        if any(" at once, first " in point for point in each.points):
+            # Until all flits have left: then it is the turn of another VC.
+            chosen.setdefault(number, []).append(int(each.predicted.trace.cycle.max()) + 1)
+    return chosen
 
 
 def busy_memory(image: Image) -> Scenario | None:

@@ -41,9 +41,19 @@ from .packet_fields import (
     last_nodes,
     link_point,
     long_routes,
+    operators,
     streams,
 )
-from .packet_meetings import at_once, before, kept_turn, meetings, taking_turns
+from .packet_meetings import (
+    at_once,
+    before,
+    first_turn,
+    first_turns,
+    in_first_turns,
+    kept_turn,
+    meetings,
+    taking_turns,
+)
 from .ways import end_of, end_of_route, links_between_nodes, places_of
 
 NEVER = 1 << 62
@@ -83,12 +93,17 @@ def stimuli(config: NetworkConfig) -> tuple[list[Stimulus], Points]:
     directed = chain(
         *(make(config) for make in (last_nodes, headers, in_turns, streams)),
         meetings(config, left),
+        in_first_turns(config, left),
         each_link(config, left),
         *(make(config) for make in (failures, wrong_turns, far_turns, culprits)),
     )
     idle = 0
     turns_taken, drawn = taking_turns(config), drawn_programs(config, DRAWN)
-    for programs, most_idle in ((turns_taken, NEVER), (directed, NEVER), (drawn, WITHOUT_NEWS)):
+    # Drawn packets can all wait for each other for ever.
+    for programs, most_idle in (
+        *((turns_taken, NEVER), (directed, NEVER)),
+        *((drawn, WITHOUT_NEWS), (operators(config), NEVER)),
+    ):
         for name, barrier, program in programs:
             if not left or idle == most_idle:
                 break
@@ -166,15 +181,10 @@ def beyond_reach(config: NetworkConfig) -> Iterator[str]:
         yield "other inputs at an output to a node: each link has such an output of its own"
     if config.circuits or not links:
         return
-    meets: dict[int, bool] = {}
-    for place in places_of(topology, all_port=config.all_port):
-        meets.setdefault(place.out, False)
-        meets[place.out] |= len(place.ways) < 2 or bool(at_once(config, place))
-    for out in (out for out, at in meets.items() if not at and not config.contention_free):
-        yield f"two packets at once at output {out}: no two ways there take the same time"
     if config.contention_free:
         yield "packets that meet: what leaves is not defined where nothing arbitrates"
     else:
+        yield from _never_at_once(config)
         yield "flags overflow and credit_overflow: sound routers keep to their credits"
     if config.depth == 1 or config.contention_free:
         yield "several header flits: a packet that crosses a link twice can block itself here"
@@ -187,6 +197,18 @@ def beyond_reach(config: NetworkConfig) -> Iterator[str]:
         yield "packets of a node to another, one after the other: there is one step"
     if (longest := _longest(config)) < config.header.reach:
         yield f"{longest} or more hops left: no straight way is longer"
+
+
+def _never_at_once(config: NetworkConfig) -> Iterator[str]:
+    """Yield the outputs at which no packets come at once, on one VC or first on two, and why."""
+    places = [*places_of(config.topology, all_port=config.all_port)]
+    meets = {
+        "two packets at once": lambda place: len(place.ways) < 2 or bool(at_once(config, place)),
+        "two VCs at once, first": lambda place: config.vcs == 1 or any(first_turns(config, place)),
+    }
+    for (what, comes), out in product(meets.items(), sorted({place.out for place in places})):
+        if not any(comes(place) for place in places if place.out == out):
+            yield f"{what} at output {out}: no two ways there take the same time"
 
 
 def wanted_points(config: NetworkConfig) -> Points:
@@ -208,6 +230,7 @@ def wanted_points(config: NetworkConfig) -> Points:
         points |= {f"{words} after {flits}" for words, flits in product(_WORDS, header_flits)}
     for place in places_of(config.topology, all_port=config.all_port):
         points |= {point for point, *_ in before(config, place)}
+        points |= {point for point, _ in first_turns(config, place)}
     points |= {f"step {step}" for step in range(1, config.steps + 1)}
     points |= {f"bit {bit} of {what}" for bit in range(config.address_bits) for what in _FIELDS}
     points |= {"half-duplex" for _ in in_turns(config)}
@@ -258,6 +281,7 @@ def reached_points(program: Program, run_: Prediction) -> Points:
     points = {*_of_rows(program, run_)} | {*_of_links(config, trace)}
     points |= {f"flag {FLAGS[bit]}" for bit in FLAGS if (run_.flags >> bit & 1).any()}
     points |= {*_of_wrong_turns(program, run_)} | {*_of_far_turns(program, run_)}
+    points |= {*_of_first_turns(program, run_)}
     if state is not EndState.DONE:
         points.add(f"{state} at node {run_.ending.culprit}")
     return points
@@ -289,6 +313,45 @@ def _of_far_turns(program: Program, run_: Prediction) -> Iterator[str]:
             if (at, segment.port) in left:
                 yield far_point(entry, segment.hops)
             at, entry = end_of_route(config.topology, at, [segment])
+
+
+def _of_first_turns(program: Program, run_: Prediction) -> Iterator[str]:
+    """Yield the outputs to which a program's only two packets come at once, on VC 0 and another VC.
+
+    Either one would leave the output in the same cycle if it were alone. The one on VC 0 leaves it
+    first, and its tail is the last flit.
+    """
+    if len(program.step) != 2 or program.config.vcs == 1:
+        return
+    alone = [_leaving(program, row) for row in range(2)]
+    for one, two in permutations(alone):
+        for (node, port), (cycle, vc) in two.items():
+            order = run_.trace.vc[(run_.trace.node == node) & (run_.trace.port == port)]
+            if vc and one.get((node, port)) == (cycle, 0) and not order[[0, -1]].any():
+                yield first_turn(port, vc)
+
+
+def _leaving(program: Program, row: int) -> dict[tuple[int, int], tuple[int, int]]:
+    """Return cycle and VC of the head of a row alone, by each output (node, port) that it leaves.
+
+    The other rows are left out, but not their receives.
+    """
+    listed, nodes = [each for rows in program.rows for each in rows], range(program.nodes)
+    rows = [[listed[row]] if program.row_node[row] == node else [] for node in nodes]
+    made = Program.from_rows(
+        program.config,
+        program.port_model,
+        rows,
+        program.receives,
+        receive_ports=program.receive_ports,
+    )
+    control = Control(limit=MOST_CYCLES)
+    memory = empty_memory(program.config)
+    trace = run(made, memory, timing=Timing.SELF_TIMED, control=control).trace
+    found: dict[tuple[int, int], tuple[int, int]] = {}
+    for cycle, node, port, vc, *_ in trace:
+        found.setdefault((node, port), (cycle, vc))
+    return found
 
 
 def flag_bit(flag: str) -> int:
