@@ -56,6 +56,7 @@ class Runs:
         yield from self._beside_others(first)
         if self._is_the_same_again():
             yield from self._queued(first)
+        yield from self._reset_before_cycle_0(first)
         for each in others:
             yield from self._run(each)
         runs, left = covering(self._image)
@@ -239,6 +240,13 @@ class Runs:
         yield "finish;"
         yield from self._compared(first.image)
 
+    def _reset_before_cycle_0(self, first: Scenario) -> Iterator[str]:
+        yield self._begins("Resets in each cycle of the start")
+        for cycle in range(1 - latencies(self._config)["answer_to_cycle_0"], 1):
+            yield self._load(reloaded(first.image))
+            yield self._start(first.image)
+            yield f"reset_in({cycle});"
+
     def _run(self, scenario: Scenario) -> Iterator[str]:
         """Yield one of the other runs."""
         new = f", new points: {scenario.points}" if scenario.points else ""
@@ -252,7 +260,8 @@ class Runs:
         if scenario.busy is not None:
             # The memories keep their words in a reset, and a request waits as long as before it.
             yield self._load(words)
-            yield "reset_in(0);"
+            yield self._start(scenario.image)
+            yield f"reset_amid_a_wait({scenario.busy});"
             words = words[words[:, 1] > Space.TABLE]
         if scenario.held is None:
             yield self._load(words)
@@ -292,7 +301,12 @@ class Runs:
         return f"read_during_the_run({node}, {address}, 64'h{word:x}, {int(bool(scenario.read))});"
 
     def _reset_at_its_end(self, scenario: Scenario) -> Iterator[str]:
-        yield self._begins("A reset after a run that fails at a node, and is not acknowledged")
+        yield self._begins("Resets after a run that fails at a node, and is not acknowledged")
+        ended = scenario.image.predicted.ending.cycle
+        for later in range(latencies(self._config)["answer_at_most"]):
+            yield self._load(scenario.writes)
+            yield self._start(scenario.image)
+            yield f"reset_in({ended + later});"
         yield self._load(scenario.writes)
         yield self._start(scenario.image)
         yield "check_result;"
@@ -327,13 +341,14 @@ class Runs:
         yield f"hold[{culprit}] = 0;"
 
     def _stopped(self) -> Iterator[str]:
-        made = endless(self._image)
-        yield self._begins("A run that would never end, and is stopped")
-        yield self._load(made.writes)
-        self._vectors.add_run(0)
-        yield "start(0, 0, 2147480000, DONE, 0, 0);"
-        yield "stop;"
-        yield self._compare_idle()
+        made, start = endless(self._image), "start(0, 0, 2147480000, DONE, 0, 0);"
+        yield self._begins("A run that would never end: reset with one behind it, and stopped")
+        for ends in (("queue_again;", "reset_in(0);"), ("stop;",)):
+            yield self._load(made.writes)
+            self._vectors.add_run(0)
+            yield start
+            yield from ends
+            yield self._compare_idle()
 
     def _too_short(self, first: Scenario) -> Iterator[str]:
         """Yield a run of tables whose loaded words end too early, where a node reads further."""
@@ -348,11 +363,17 @@ class Runs:
     def _damaged(self, first: Scenario) -> Iterator[str]:
         """Yield runs with a wrong parity bit in a message, then in a table, and a good run."""
         node, address = _sent_word(self._image)
+        first_piece = address << self._config.piece_bits
         yield self._begins("Words that are damaged, read by the bus and by the network")
-        # A reset before it may have disabled the interrupt.
+        yield self._load(first.writes)
+        yield "enable_interrupt(0);"
+        yield f"damage(MESSAGE, {node}, {address}, 0);"
+        at = f"byte_address(MESSAGE, {node}, {first_piece})"
+        yield f"refuse(0, {at}, 0, ALL_BYTES, DAMAGED);"
+        # A reset forgets the damage.
+        yield "reset_in(0);"
         yield "enable_interrupt(1);"
         yield self._load(first.writes)
-        first_piece = address << self._config.piece_bits
         word = sum(
             piece << 64 * (place - first_piece)
             for at, space, place, piece in first.writes.tolist()

@@ -337,6 +337,7 @@ module bench;
     begin
       while (now < when) @(negedge clk);
       #1 watched = 0;
+      queued = 0;
       changing = 1;
       untold = 0;
       interrupt_enabled = 0;
@@ -373,23 +374,23 @@ module bench;
   endtask
 
   // Resets in every cycle of a read and a write, and while their answers wait: of accesses that are
-  // left before the reset, and of accepted and refused ones that are left in it. After the latter,
+  // left before the reset, and of accepted and refused ones that are left in it. After most of them
   // another access begins at once.
   integer amid;
   task resets_amid_accesses;
     begin
       changing = 1;
-      for (amid = 0; amid < 72; amid = amid + 1) begin
-        if (amid % 3 == 2)
-          begin_access(amid[0], byte_address(CONTROLLER, 0, COMMAND_AT), 0, amid / 6);
+      for (amid = 0; amid < 96; amid = amid + 1) begin
+        if (amid % 4 == 3)
+          begin_access(amid[2], byte_address(CONTROLLER, 0, COMMAND_AT), 0, amid / 8);
         else
-          begin_access(amid[0], byte_address(CONTROLLER, 0, IMAGE_AT), IDENTITY, amid / 6);
-        if (amid % 3 == 0) leave_access;
+          begin_access(amid[2], byte_address(CONTROLLER, 0, IMAGE_AT), IDENTITY, amid / 8);
+        if (amid % 4 < 2) leave_access;
         rst = 1;
         @(negedge clk);
         rst = 0;
         leave_access;
-        if (amid % 3 == 0) begin
+        if (amid % 4 == 0) begin
           repeat (8) begin
             check(answers === 0, "an access before the reset is answered");
             @(negedge clk);
@@ -398,6 +399,7 @@ module bench;
         end else begin
           vary = 8'h40;
           read_word(CONTROLLER, 0, IDENTITY_AT, IDENTITY);
+          read_word(CONTROLLER, 0, IMAGE_AT, 0);
         end
       end
       changing = 0;
@@ -630,6 +632,16 @@ module bench;
             (node << 16) + (PROGRAM << 12) + (1 << 11) + (FAILED << 8) + flag,
             "a wrong run has another result");
       acknowledge;
+    end
+  endtask
+
+  // A reset amid a read that waits for a memory which the network keeps busy.
+  task reset_amid_a_wait(input integer node);
+    begin
+      while (now < 8) @(negedge clk);
+      begin_access(0, byte_address(MESSAGE, node, 0), 0, 40);
+      leave_access;
+      reset_in(0);
     end
   endtask
 

@@ -83,6 +83,7 @@ IN_BOTH = {
     "the culprit's flags are not read": Fault(
         "controller", r"flags <= tiles__read_data\[7:0\]", "flags <= 8'h0"
     ),
+    "the limit cannot be read back": Fault("directory", r"\(field == 2'h3\)( \? limit)", r"1'b0\1"),
     "the image is not looked at": Fault("request_check", r"\(image != 32'h\w+\) \|", ""),
     "a program beyond its table is started": Fault(
         "request_check", r"> 33'h\w+", "> 33'h1ffffffff"
@@ -261,6 +262,9 @@ OF_WISHBONE = {
         r"bus__dat_o <= access__access__read_data",
         "last <= access__access__read_data;\n      bus__dat_o <= last",
     ),
+    "a refusal outlives a reset": Fault(
+        "wishbone", r"(if \(rst\) begin\n[^;]*;\n) +refused <= 1'h0;\n", r"\1"
+    ),
     "a cycle without a strobe": Fault(
         "wishbone",
         r"assign access__access__valid = bus__cyc_i & bus__stb_i",
@@ -293,6 +297,9 @@ OF_CIRCUITS = {
         "circuit_interface*", r"if \(half_duplex & ", "if (1'b0 & "
     ),
     "a run is a cycle too long": Fault("run_table", r"left == 10'h2", "left == 10'h1"),
+    "the first entry has another number": Fault(
+        "run_table", r"run__number <= (\d+)'h0", r"run__number <= \1'h1"
+    ),
     "an entry is damaged unseen": Fault(
         "run_table", r"ahead_damaged <= [^;]*;", "ahead_damaged <= 1'b0;"
     ),

@@ -218,6 +218,12 @@ def an_arbiter_that_favours(package: Path) -> None:
         patched(arbiter, r"from_turn_(\d+) <= ", r"from_turn_\1 <= 1'b1 ? from_turn_\1 : ", count=9)
 
 
+def a_turn_that_outlives_a_reset(package: Path) -> None:
+    """Leave out the reset of the turn of VCs, or with one VC that of the turn of inputs."""
+    for arbiter in (package / "rtl").glob("eyecast_arbiter*.v"):
+        patched(arbiter, r"(if \(rst\) begin\n) +from_\w+ <= \d'h0;\n", r"\1")
+
+
 def a_dropped_write(package: Path) -> None:
     """Let the message memory drop words whose lowest bit is 0."""
     memory = package / "rtl" / "eyecast_message_memory.v"
@@ -254,6 +260,7 @@ FAULTS = [
     an_end_row_missing,
     a_wrong_credit,
     an_arbiter_that_favours,
+    a_turn_that_outlives_a_reset,
     a_dropped_write,
     a_wrong_limit,
     a_swapped_port,
