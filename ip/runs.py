@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..model.base.arrays import Words
-from ..model.image.host_port import ARRIVED, Space, latencies, space_words
+from ..model.image.host_port import ARRIVED, CONTROLLER, Space, latencies, space_words
 from ..model.image.image import Image, message_writes
 from ..model.network.config import NetworkConfig
 from ..model.program.any_program import AnyProgram
@@ -36,6 +36,9 @@ ENDED = 4
 
 EXPECT = 6
 """State of a sender after a reset: it loads what it expects."""
+
+CYCLES_OF_A_START = 8
+"""Cycles in which the command to start is answered by the bus, without barrier registers."""
 
 CYCLES_TO_QUEUE = 60
 """Cycles within which a start has surely arrived by the bus."""
@@ -241,11 +244,16 @@ class Runs:
         yield from self._compared(first.image)
 
     def _reset_before_cycle_0(self, first: Scenario) -> Iterator[str]:
-        yield self._begins("Resets in each cycle of the start")
-        for cycle in range(1 - latencies(self._config)["answer_to_cycle_0"], 1):
-            yield self._load(reloaded(first.image))
+        yield self._begins("Resets in each cycle of a start, before its answer and after it")
+        before = 1 - latencies(self._config)["answer_to_cycle_0"]
+        yield self._load(reloaded(first.image))
+        entry = first.writes[first.writes[:, 1] == CONTROLLER]
+        for cycles in range(max(CYCLES_OF_A_START, 1 - before)):
+            yield self._load(entry)
+            yield f"reset_amid_a_start({cycles});"
+            yield self._load(entry)
             yield self._start(first.image)
-            yield f"reset_in({cycle});"
+            yield f"reset_in({min(0, before + cycles)});"
 
     def _run(self, scenario: Scenario) -> Iterator[str]:
         """Yield one of the other runs."""
@@ -303,11 +311,12 @@ class Runs:
     def _reset_at_its_end(self, scenario: Scenario) -> Iterator[str]:
         yield self._begins("Resets after a run that fails at a node, and is not acknowledged")
         ended = scenario.image.predicted.ending.cycle
+        yield self._load(scenario.writes)
         for later in range(latencies(self._config)["answer_at_most"]):
-            yield self._load(scenario.writes)
+            yield self._load(reloaded(scenario.image))
             yield self._start(scenario.image)
             yield f"reset_in({ended + later});"
-        yield self._load(scenario.writes)
+        yield self._load(reloaded(scenario.image))
         yield self._start(scenario.image)
         yield "check_result;"
         yield "reset_in(0);"

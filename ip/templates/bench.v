@@ -376,7 +376,7 @@ module bench;
   // Resets in every cycle of a read and a write, and while their answers wait: of accesses that are
   // left before the reset, and of accepted and refused ones that are left in it. After most of them
   // another access begins at once.
-  integer amid;
+  integer amid, at_once;
   task resets_amid_accesses;
     begin
       changing = 1;
@@ -399,9 +399,24 @@ module bench;
         end else begin
           vary = 8'h40;
           read_word(CONTROLLER, 0, IDENTITY_AT, IDENTITY);
+          check(amid == 1 || waited == at_once, "an access after a reset takes longer");
+          at_once = waited;
           read_word(CONTROLLER, 0, IMAGE_AT, 0);
         end
       end
+      changing = 0;
+    end
+  endtask
+
+  task reset_amid_a_start(input integer cycles);
+    begin
+      changing = 1;
+      begin_access(1, byte_address(CONTROLLER, 0, COMMAND_AT), START, cycles);
+      rst = 1;
+      @(negedge clk);
+      rst = 0;
+      leave_access;
+      check_reset;
       changing = 0;
     end
   endtask
