@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -196,7 +197,7 @@ def operators(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
 
 
 def _each_row(
-    config: NetworkConfig, name: str, fields: Sequence[Mapping[str, int]]
+    config: NetworkConfig, name: str, fields: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, bool, Program]]:
     """Yield programs of one way, in which a packet of two words has each of the given fields."""
     way = shortest_way(config.topology)
