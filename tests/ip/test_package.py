@@ -222,7 +222,7 @@ def an_arbiter_that_favours(package: Path) -> None:
 def a_turn_that_outlives_a_reset(package: Path) -> None:
     """Leave out the reset of the turn of VCs, or with one VC that of the turn of inputs."""
     for arbiter in (package / "rtl").glob("eyecast_arbiter*.v"):
-        patched(arbiter, r"(if \(rst\) begin\n) +from_\w+ <= \d'h0;\n", r"\1")
+        patched(arbiter, r"(if \(rst\) begin\n) +from_\w+ <= \d+'h\w+;\n", r"\1")
 
 
 def a_dropped_write(package: Path) -> None:
