@@ -554,7 +554,7 @@ def test_a_package_of_circuits_passes_and_has_only_its_registers(eyecast: Comman
     assert done.status == 0, done.errors
     status, said = run_icarus(Path("package"), Path("run"))
     assert status == 0, said
-    assert "\nPASS: 32 runs" in said
+    assert "\nPASS: 38 runs" in said
     header = Path("package", "driver", "eyecast_engine.h").read_text()
     assert "SENDER_STATE" in header
     for word in ("STALLED_FLITS", "BARRIER", "ARRIVED"):
