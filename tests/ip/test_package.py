@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import networkx as nx
@@ -444,35 +445,48 @@ def test_each_fault_of_an_engine_is_seen(
             sees_fault(Path("package"), fault.plant, name)
 
 
+OTHER_NETWORKS = {
+    "40 bits": ("--line", "3", "--algorithm", "tree", "--source", "0", "--flit-width", "40"),
+    "all-port": (
+        "--hypercube",
+        "2",
+        "--collective",
+        "all-gather",
+        "--ports",
+        "all",
+        "--words",
+        "4",
+    ),
+    "operators": ("--mesh", "2x2", "--collective", "all-reduce", "--words", "8", "--parity"),
+    "192 bits": ("--mesh", "2x2", *WIDE, "--flit-width", "192", *SMALL),
+    "128 bits, circuits": ("--mesh", "2x2", *WIDE, "--flit-width", "128", "--circuits", *SMALL),
+    "registers": (
+        *("--ring", "4", "--vcs", "2", "--collective", "all-gather", "--algorithm", "ring"),
+        *("--link-registers", "1", "--barrier-registers", "3", "--programs", "3"),
+    ),
+    "circuits": ("--mesh", "3x2", "--circuits", *JOINING, "--words", "3", "--parity", *SMALL),
+    "circuits, all ports": (
+        *("--mesh", "2x2", "--circuits", "--ports", "all", "--algorithm", "light-tree"),
+        *("--source", "0,0", "--link-registers", "1", "--barrier-registers", "3"),
+    ),
+}
+PORTS = {
+    "wishbone": ("--bus", "wishbone"),
+    "ports": ("--tile-ports",),
+    "streams": ("--tile-ports", "--tile", "axi-stream"),
+}
+
+
 @pytest.mark.slow
 @needs_icarus
 @pytest.mark.parametrize(
-    "network",
+    ("network", "ports"),
+    # Each network with one or two kinds of ports, and each kind with four networks.
     [
-        ("--line", "3", "--algorithm", "tree", "--source", "0", "--flit-width", "40"),
-        ("--hypercube", "2", "--collective", "all-gather", "--ports", "all", "--words", "4"),
-        ("--mesh", "2x2", "--collective", "all-reduce", "--words", "8", "--parity"),
-        ("--mesh", "2x2", *WIDE, "--flit-width", "192", *SMALL),
-        ("--mesh", "2x2", *WIDE, "--flit-width", "128", "--circuits", *SMALL),
-        (
-            *("--ring", "4", "--vcs", "2", "--collective", "all-gather", "--algorithm", "ring"),
-            *("--link-registers", "1", "--barrier-registers", "3", "--programs", "3"),
-        ),
-        ("--mesh", "3x2", "--circuits", *JOINING, "--words", "3", "--parity", *SMALL),
-        (
-            *("--mesh", "2x2", "--circuits", "--ports", "all", "--algorithm", "light-tree"),
-            *("--source", "0,0", "--link-registers", "1", "--barrier-registers", "3"),
-        ),
+        pytest.param(OTHER_NETWORKS[name], PORTS[kind], id=f"{kind}-{name}")
+        for (number, name), (turn, kind) in product(enumerate(OTHER_NETWORKS), enumerate(PORTS))
+        if (number + turn) % 2 == 0
     ],
-    ids=[
-        *("40 bits", "all-port", "operators", "192 bits", "128 bits, circuits"),
-        *("registers", "circuits", "circuits, all ports"),
-    ],
-)
-@pytest.mark.parametrize(
-    "ports",
-    [("--bus", "wishbone"), ("--tile-ports",), ("--tile-ports", "--tile", "axi-stream")],
-    ids=["wishbone", "ports", "streams"],
 )
 def test_benches_of_other_networks_pass(
     eyecast: Command, network: tuple[str, ...], ports: tuple[str, ...]
