@@ -22,7 +22,14 @@ pytestmark = needs_pyosys
 
 PROOFS = all_proofs()
 QUICK = [proof for proof in PROOFS if proof.quick]
-SLOW = [proof for proof in PROOFS if not proof.quick]
+BY_MAKE = (
+    "router-3-ports-4-vcs-depth-2-997b",
+    "router-3-ports-2-vcs-depth-2-input-1-8f4a",
+    "router-5-ports-2-vcs-depth-2-997b",
+    "input-port-3-ports-1-vc-depth-4-input-1-8909",
+    "input-port-7-ports-4-vcs-depth-2-input-1-8909",
+)
+"""The proofs that take longest: `make prove` alone runs them; smaller ones of a component stay."""
 BROKEN = [
     (component, configuration, old, new)
     for (component, configuration), changes in SABOTAGES.items()
@@ -32,6 +39,9 @@ BROKEN = [
 
 def name_of(proof: Proof) -> str:
     return proof.file(Path()).stem
+
+
+SLOW = [proof for proof in PROOFS if not (proof.quick or name_of(proof) in BY_MAKE)]
 
 
 def first_proof(component: str, configuration: str) -> Proof:
@@ -44,7 +54,8 @@ def first_proof(component: str, configuration: str) -> Proof:
 
 
 def test_each_proof_has_a_name_of_its_own() -> None:
-    assert len({name_of(proof) for proof in PROOFS}) == len(PROOFS)
+    names = {name_of(proof) for proof in PROOFS}
+    assert len(names) == len(PROOFS) and names >= {*BY_MAKE}
 
 
 def test_two_sabotages_of_each_component_are_listed() -> None:

@@ -58,7 +58,7 @@ def _whole_memories(case: TrafficCase) -> npt.NDArray[np.uint64]:
         pytest.param(
             mesh((10, 7)), {"flit_width": 24, "link_registers": 1, "depth": 3}, True, marks=SLOW
         ),
-        pytest.param(hypercube(4), {"vcs": 2, "flit_width": 64, "depth": 16}, True, marks=SLOW),
+        pytest.param(hypercube(3), {"vcs": 2, "flit_width": 64, "depth": 16}, True, marks=SLOW),
     ],
     ids=lambda value: getattr(value, "label", ""),
 )
@@ -101,7 +101,7 @@ COLLECTIVES: dict[str, tuple[Topology, str, dict[str, Any]]] = {
     "all ports": (hypercube(3), "all-gather hamiltonian", {"all_port": True}),
     "switches": (fat_tree(4), "all-reduce chain", {"operators": EVERY}),
     "streams by all ports": (
-        mesh((4, 2)),
+        mesh((3, 2)),
         "all-reduce packed-trees",
         {"operators": EVERY, "all_port": True, "link_registers": 1, "depth": 3},
     ),

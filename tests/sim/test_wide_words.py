@@ -115,7 +115,7 @@ def runs(
         (3, circuits, after_circuits, 12, False),
         pytest.param(3, packets, after_packets, 17, True, marks=SLOW),
         *(pytest.param(3, controlled, after_packets, 18, way, marks=SLOW) for way in (False, True)),
-        *(pytest.param(8, circuits, after_circuits, 12, way, marks=SLOW) for way in (False, True)),
+        pytest.param(8, circuits, after_circuits, 12, False, marks=SLOW),
     ],
 )
 def test_pieces_move_as_words_of_64_bits(

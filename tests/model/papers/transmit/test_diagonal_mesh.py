@@ -236,7 +236,7 @@ def test_goal_for_all_sides_up_to_100() -> None:
 
 @pytest.mark.slow
 def test_never_worse_than_the_paper() -> None:
-    for side in range(101, LAST + 1, 8):
+    for side in range(101, LAST + 1, 16):
         time = area_bound(side)
         while (squares := cover_square(side, time)) is None:
             time += 1
