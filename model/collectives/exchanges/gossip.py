@@ -217,8 +217,8 @@ def _tries(
 class _Gossip:
     """A network of gossiping ``nodes``.
 
-    ``wanted`` has a set of the contributions that each of them needs, as a number's bits, ``after``
-    the nodes behind the links of each node of the network, ``hops`` the distances by two ranks.
+    ``wanted`` has the contributions that each of them needs, its own too, as a number's bits.
+    ``after`` has the nodes behind the links of each node, ``hops`` the distances by two ranks.
     """
 
     nodes: list[int]
@@ -240,17 +240,18 @@ class _Gossip:
         after: list[list[int]] = [[] for _ in range(topology.nodes)]
         for begin, end in zip(*map(np.ndarray.tolist, linked_pairs(topology)), strict=True):
             after[begin].append(end)
-        nodes = working.tolist()
-        wanted = [0] * topology.nodes
+        rank = {node: rank for rank, node in enumerate(working.tolist())}
+        wanted = [1 << own for own in rank.values()]
         for begin, end in pairs:
-            wanted[end] |= 1 << nodes.index(begin)
-        return cls(nodes, [wanted[node] for node in nodes], after, hops, all_port, sums)
+            wanted[rank[end]] |= 1 << rank[begin]
+        return cls([*rank], wanted, after, hops, all_port, sums)
 
     def steps(self, most: int, draw: np.random.Generator) -> list[Step] | None:
         """Return the steps of a random try; None if it needs more than ``most``."""
         count = len(self.nodes)
         held, steps = [1 << rank for rank in range(count)], list[Step]()
-        far, relayed = draw.random(), draw.random() ** 2
+        far = draw.random()
+        relayed = far**2
         while any(need & ~has for need, has in zip(self.wanted, held, strict=True)):
             if len(steps) == most:
                 return None
