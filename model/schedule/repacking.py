@@ -5,9 +5,11 @@ cycles in which the fewest others are in its way, and these wait instead. What h
 does not come back to it for a while, so that the search does not go round in a circle. As soon as
 none waits, the next cycle is taken away::
 
-    last cycle ↓                       ↓                        ↓
-    | A A | B B |      B waits    | A A |   |     A waits, B    | B B |   |    A takes what is free
-    |     | A A |      ───────►   |     | A |     ───────►      | A A |   |    before B
+    link a    | B | A |   |           | A |   |           | A | B |
+    link b    |   |   | A |    ──►    |   | A |    ──►    |   | A |
+
+              A needs cycle 3         A goes first,       B takes a cycle
+              and waits               B waits             that is free
 
 (The search is that of I. Blöchliger & N. Zufferey, "A graph coloring heuristic using partial
 solutions and a reactive tabu scheme", Computers & Operations Research 35, 2008, with packets in
