@@ -37,8 +37,8 @@ MOVES = 40
 """Moves of each packet, about: each looks at all places of a packet in every cycle."""
 MOST_LOOKS = 1_000_000_000
 """Looks at a place in a cycle, at most."""
-MOST_BEGINS = 1 << 25
-"""Packets, times the cycles in which they may begin, at most: a move is remembered for each."""
+MOST_CELLS = 1 << 25
+"""Packets or places, times cycles, at most: each has a number, of a move or of a packet."""
 
 
 class _Table(NamedTuple):
@@ -64,16 +64,34 @@ def repacked(packets: Packets, begin: Numbers) -> Numbers:
     """
     way = (np.diff(packets.first) - 1) * packets.hop_cycles
     cycles = int((begin + way).max(initial=0)) + packets.flits + packets.gap
-    if cycles * len(begin) > MOST_BEGINS:
+    if cycles * max(len(begin), packets.number) > MOST_CELLS:
         return begin
     looks = min(MOST_LOOKS, MOVES * cycles * len(packets.places))
     table = _table(packets, begin, cycles)
-    while looks > 0 and (last := int((begin + way).max(initial=0)) - 1) >= way.max(initial=0):
+    least = _least_end(packets, way)
+    while looks > 0 and (last := int((begin + way).max(initial=0)) - 1) >= least:
         looks = _move(packets, table, way, last, looks)
         if (table.begin == WAITS).any():
             break
         begin = table.begin.copy()
     return begin
+
+
+def _least_end(packets: Packets, way: Numbers) -> int:
+    """Return a cycle before which no last packet reaches its last place.
+
+    All packets of a place pass it one after the other. The first one must have come there, and the
+    last one must still go on.
+    """
+    lengths = np.diff(packets.first)
+    hop = np.arange(len(packets.places)) - np.repeat(packets.first[:-1], lengths)
+    before = hop * packets.hop_cycles
+    least_before, least_after = np.full((2, packets.number), way.max(initial=0))
+    np.minimum.at(least_before, packets.places, before)
+    np.minimum.at(least_after, packets.places, np.repeat(way, lengths) - before)
+    others = np.bincount(packets.places, minlength=packets.number) - 1
+    ends = least_before + others * packets.flits + least_after
+    return max(int(way.max(initial=0)), int(ends[others >= 0].max(initial=0)))
 
 
 def _table(packets: Packets, begin: Numbers, cycles: int) -> _Table:
