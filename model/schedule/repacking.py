@@ -46,7 +46,7 @@ class _Table(NamedTuple):
 
     ``begin`` has the cycle in which each packet begins, ``away[i, t]`` the number of the move
     before which packet i does not begin in t again. ``waiting`` is room for the packets that wait.
-    ``lots`` are random numbers from 0 to 1, of which ``drawn[0]`` was drawn last.
+    ``lots`` are random numbers from 0 to 1; the last one drawn is ``lots[drawn[0]]``.
     """
 
     holder: npt.NDArray[np.int32]
@@ -95,13 +95,12 @@ def _least_end(packets: Packets, way: Numbers) -> int:
 
 
 def _table(packets: Packets, begin: Numbers, cycles: int) -> _Table:
-    """Return the table of packed packets, for so many cycles."""
+    """Return the table of packed packets for ``cycles`` cycles."""
     holder = np.full((packets.number, cycles), FREE, np.int32)
     away = np.zeros((len(begin), cycles), np.int32)
     lots, drawn = np.random.default_rng(0).random(1 << 16), np.zeros(1, np.int64)
     table = _Table(holder, begin.copy(), away, np.empty_like(begin), lots, drawn)
-    for packet in range(len(begin)):
-        _hold(packets, table, packet, packet)
+    _hold_all(packets, table)
     return table
 
 
@@ -120,6 +119,13 @@ def _hold(packets: Packets, table: _Table, packet: int, holder: int) -> None:
         for cycle in range(at, at + taken):
             table.holder[place, cycle] = holder
         at, taken = at + packets.hop_cycles, packets.flits
+
+
+@compiled_loop
+def _hold_all(packets: Packets, table: _Table) -> None:
+    """Let each packet have its places."""
+    for packet in range(len(table.begin)):
+        _hold(packets, table, packet, packet)
 
 
 @inlined
