@@ -448,14 +448,8 @@ def test_each_fault_of_an_engine_is_seen(
 OTHER_NETWORKS = {
     "40 bits": ("--line", "3", "--algorithm", "tree", "--source", "0", "--flit-width", "40"),
     "all-port": (
-        "--hypercube",
-        "2",
-        "--collective",
-        "all-gather",
-        "--ports",
-        "all",
-        "--words",
-        "4",
+        *("--hypercube", "2", "--collective", "all-gather"),
+        *("--ports", "all", "--words", "4"),
     ),
     "operators": ("--mesh", "2x2", "--collective", "all-reduce", "--words", "8", "--parity"),
     "192 bits": ("--mesh", "2x2", *WIDE, "--flit-width", "192", *SMALL),
