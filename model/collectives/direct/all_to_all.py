@@ -24,6 +24,7 @@ A message keeps all its places as long as its slowest link needs, so the message
 are equally long, and steps without gaps leave few cycles unused.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -42,12 +43,6 @@ from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, ONE, Declared
 from ..declared.request import Request
 
-EXCHANGING = {
-    Collective.ALL_TO_ALL: "any network",
-    Collective.NEIGHBOR: "any network with linked nodes",
-    Collective.HALO: "grids of 1 to 3 axes, also with faults",
-}
-"""Exchanges, and the networks that have them, as text."""
 MOST_WORDS = 32
 """Most words of a message for the packing: longer messages are packed as if they had this many."""
 MOST_TRIES = 24
@@ -133,21 +128,40 @@ def _all_in_step_1(
     )
 
 
-def _asked(collective: Collective, asked: Request) -> Schedule:
-    words, all_port = asked.words, asked.all_port
-    return direct_all_to_all(asked.topology, words, all_port=all_port, collective=collective)
+def exchanges(
+    name: str, generate: Callable[..., Schedule], *, steps: str, paper: str = ""
+) -> tuple[Declared, ...]:
+    """Return an algorithm for each exchange, with one port or all.
 
+    ``generate`` makes the schedule of a network and words, with ``all_port`` and ``collective``.
+    """
 
-ALGORITHMS = tuple(
-    Declared(
-        collective,
-        "direct",
-        partial(_asked, collective),
-        networks=networks,
-        steps="about those of the busiest link; a timetable with one port",
-        paper="Scott 1991",
-        ports=(ONE, ALL),
-        takes=("all_port",),
+    def make(collective: Collective, asked: Request) -> Schedule:
+        words, all_port = asked.words, asked.all_port
+        return generate(asked.topology, words, all_port=all_port, collective=collective)
+
+    return tuple(
+        Declared(
+            collective,
+            name,
+            partial(make, collective),
+            networks=networks,
+            steps=steps,
+            paper=paper,
+            ports=(ONE, ALL),
+            takes=("all_port",),
+        )
+        for collective, networks in (
+            (Collective.ALL_TO_ALL, "any network"),
+            (Collective.NEIGHBOR, "any network with linked nodes"),
+            (Collective.HALO, "grids of 1 to 3 axes, also with faults"),
+        )
     )
-    for collective, networks in EXCHANGING.items()
+
+
+ALGORITHMS = exchanges(
+    "direct",
+    direct_all_to_all,
+    steps="about those of the busiest link; a timetable with one port",
+    paper="Scott 1991",
 )

@@ -31,7 +31,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
@@ -51,11 +50,11 @@ from ...schedule.collective import Collective
 from ...schedule.exchanged import exchanged_pairs
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, ONE, Declared
-from ..declared.request import Request
-from ..direct.all_to_all import EXCHANGING
+from ..direct.all_to_all import exchanges
 from ..streaming.sends import SendList
 
 NAME = "gossip"
+STEPS = "few, at least ⌈log2 N⌉ with one port"
 RESTING = (0, 0, 0, 0, 0.5)
 """Shares of nodes that rest in a step where sums are combined; one is drawn for each step."""
 TRIES = 64
@@ -133,7 +132,7 @@ def gossip_all_reduce(
 
 
 def _pairs(topology: Topology, collective: Collective) -> list[tuple[int, int]]:
-    """Return the pairs of nodes of which the first has news for the second, ascending."""
+    """Return the pairs of nodes that have news for each other: from, to, ascending."""
     ends = exchanged_pairs(topology, collective, topology.working_nodes)
     if not ends[0].size:
         raise topology.refusal(NAME, "one with nodes that exchange blocks")
@@ -333,23 +332,7 @@ class _Gossip:
         return path[::-1]
 
 
-def _asked(collective: Collective, asked: Request) -> Schedule:
-    words, all_port = asked.words, asked.all_port
-    return gossip_exchange(asked.topology, words, all_port=all_port, collective=collective)
-
-
-EXCHANGES = tuple(
-    Declared(
-        collective,
-        NAME,
-        partial(_asked, collective),
-        networks=networks,
-        steps="few, at least ⌈log2 N⌉ with one port",
-        ports=(ONE, ALL),
-        takes=("all_port",),
-    )
-    for collective, networks in EXCHANGING.items()
-)
+EXCHANGES = exchanges(NAME, gossip_exchange, steps=STEPS)
 ALL_REDUCE = Declared(
     Collective.ALL_REDUCE,
     NAME,
@@ -357,7 +340,7 @@ ALL_REDUCE = Declared(
         asked.topology, asked.words, asked.combining, all_port=asked.all_port
     ),
     networks="any network",
-    steps="few, at least ⌈log2 N⌉ with one port",
+    steps=STEPS,
     ports=(ONE, ALL),
     takes=("all_port", "operator"),
 )
