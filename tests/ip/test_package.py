@@ -268,6 +268,7 @@ FAULTS = [
     a_swapped_port,
     done_a_cycle_late,
 ]
+FAULTS_OF_VCS = [a_wrong_credit, an_arbiter_that_favours, a_turn_that_outlives_a_reset]
 
 
 def make_package(eyecast: Command, kind: str, folder: str) -> Path:
@@ -571,12 +572,14 @@ def test_a_package_of_circuits_passes_and_has_only_its_registers(eyecast: Comman
 
 @pytest.mark.slow
 @needs_icarus
-@pytest.mark.parametrize("kind", NETWORKS)
-def test_each_planted_fault_is_seen(eyecast: Command, kind: str) -> None:
+@pytest.mark.parametrize(("kind", "faults"), [("mesh", FAULTS), ("torus", FAULTS_OF_VCS)])
+def test_each_planted_fault_is_seen(
+    eyecast: Command, kind: str, faults: list[Callable[[Path], None]]
+) -> None:
     package = make_package(eyecast, kind, "package")
     status, said = run_icarus(package, Path("sound"))
     assert status == 0, said
-    for fault in FAULTS:
+    for fault in faults:
         sees_fault(package, fault, fault.__name__)
 
 
