@@ -239,10 +239,10 @@ def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
             say(f"{entry.name}: {lack}")
     refused = comparison.refusals.items()
     if why:
-        say(*(f"{name} does not support this network: {why}" for name, why in refused))
+        say(*(f"{name} was not compared: {why}" for name, why in refused))
     elif refused:
         listed = ", ".join(name for name, _ in refused)
-        say(f"these algorithms do not support this network: {listed} (--why says why)")
+        say(f"these algorithms need another network or other options: {listed} (--why says why)")
     for why_not, names in _without_cycles(comparison.entries).items():
         say(f"{', '.join(names)}: {why_not}")
     for entry in comparison.entries:

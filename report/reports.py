@@ -293,10 +293,7 @@ def _side_by_side(comparison: SideBySide, numbers: dict[tuple[str, str], int]) -
         "rows": rows,
         "wrong": wrong,
         "runs": runs,
-        "missing": [
-            f"{name} does not support this network: {why}"
-            for name, why in comparison.refusals.items()
-        ],
+        "missing": [f"{name} was not compared: {why}" for name, why in comparison.refusals.items()],
     }
 
 
