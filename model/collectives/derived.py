@@ -7,15 +7,15 @@ reduce          every broadcast, run backwards       that of the broadcast
 reduce-scatter  every all-gather, run backwards,     that of the all-gather
                 unless one of this name is given
 all-reduce      every all-gather, after the          that of the all-gather
-                reduce-scatter of its name           (``recursive-halving`` for
-                                                     ``recursive-doubling``)
+                reduce-scatter of its name, unless   (``recursive-halving`` for
+                one of this name is given            ``recursive-doubling``)
 all-reduce      every broadcast, after its reduce    that of the broadcast, with ``-rooted`` if
                                                      an all-gather has this name too
 barrier         every all-reduce of whole messages   that of the all-reduce
 =============== ==================================== ==========================================
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -41,10 +41,12 @@ def derived(
     broadcasts: Iterable[Algorithm],
     all_gathers: Iterable[Algorithm],
     reduce_scatters: Iterable[Algorithm],
+    all_reduces: Collection[str] = (),
 ) -> list[Algorithm]:
     """Return all reductions made from ``broadcasts`` and ``all_gathers``, except the barriers.
 
-    An algorithm in ``reduce_scatters`` replaces the backward all-gather of the same name.
+    An algorithm in ``reduce_scatters`` replaces the backward all-gather of the same name. No
+    all-reduce is made of an all-gather whose name is in ``all_reduces``.
     """
     broadcasts, all_gathers = list(broadcasts), list(all_gathers)
     given = {each.name: each for each in reduce_scatters}
@@ -53,7 +55,11 @@ def derived(
     return [
         *map(_reduce, broadcasts),
         *scatters,
-        *(_scattered(*pair) for pair in zip(scatters, all_gathers, strict=True)),
+        *(
+            _scattered(*pair)
+            for pair in zip(scatters, all_gathers, strict=True)
+            if pair[1].name not in all_reduces
+        ),
         *(
             _rooted(each, f"{each.name}-rooted" if each.name in taken else each.name)
             for each in broadcasts

@@ -58,6 +58,7 @@ _COPYING = tuple(
         trivance.ALGORITHM,
         all_ports.ALGORITHM,
         *packed_chains.ALGORITHMS,
+        gossip.ALL_GATHER,
         scatter.GRAY_CODE,
         *cube.ALGORITHMS,
         *light_trees.ALGORITHMS,
@@ -83,6 +84,8 @@ _REDUCING = (
         [*_turned(Collective.BROADCAST), Algorithm.of(aligned.BROADCAST)],
         [*_turned(Collective.ALL_GATHER), Algorithm.of(aligned.ALL_GATHER)],
         map(Algorithm.of, rings.REDUCE_SCATTERS),
+        # Gossip of whole messages is faster, and has the name.
+        [gossip.NAME],
     ),
     Algorithm.of(mixed_radix.ALGORITHM),
     Algorithm.of(combs.ALGORITHM),

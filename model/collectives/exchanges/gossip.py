@@ -1,4 +1,4 @@
-"""Exchanges and all-reduces by gossip, in about as few steps as possible, on any network.
+"""Exchanges, all-gathers and all-reduces in about as few steps as possible, on any network.
 
 In each step nodes tell others all that they hold, along paths that share no link. A step costs
 cycles however short its messages are, so few steps with long messages suit short blocks. On a line
@@ -13,6 +13,7 @@ of 5 with all ports, 6 pairs need the link in the middle, but three steps are en
 The message with the most news goes first; a long path makes it later, and so does chance. Of many
 random tries the one with the fewest steps is kept, and of these the one with the shortest messages.
 
+* *All-gather*: a message carries all blocks that are new at its end.
 * *All-to-all* and exchanges of fewer pairs: a node that has heard of others holds their blocks. A
   message then carries only the blocks that take this way from their source to their target. How
   much news counts that an end only relays, is drawn for each try.
@@ -31,6 +32,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
@@ -51,7 +53,7 @@ from ...schedule.exchanged import exchanged_pairs
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, ONE, Declared
 from ..direct.all_to_all import exchanges
-from ..streaming.sends import SendList
+from ..streaming.sends import SendList, blocks_for_all
 
 NAME = "gossip"
 STEPS = "few, at least ⌈log2 N⌉ with one port"
@@ -64,6 +66,8 @@ TRIED_SUMS = 1 << 14
 If none has ended, up to :data:`MORE` times as many follow.
 """
 MORE = 8
+NO_TRY = (NAME, "one in which a random try has few steps")
+"""The refusal of a network."""
 
 
 class Told(NamedTuple):
@@ -77,7 +81,10 @@ class Told(NamedTuple):
     combine: bool
 
 
+Link = tuple[int, int]
 Step = list[Told]
+Carried = tuple[list[int], list[int]]
+"""A path, and the blocks that go along it."""
 
 
 def gossip_exchange(
@@ -89,26 +96,29 @@ def gossip_exchange(
 ) -> Schedule:
     """Send ``words`` words from each working node to those it exchanges with, in few steps.
 
-    ``collective`` is one of ``EXCHANGES``. Raises :class:`.InvalidInput` for blocks without words,
-    if no nodes exchange any, and if a node does not reach another.
+    ``collective`` is one of ``EXCHANGES``, or the all-gather, in which all get one block of each
+    node. Raises :class:`.InvalidInput` for blocks without words, if no nodes exchange any, and if a
+    node does not reach another.
     """
     require_range("words", words, 1)
-    pairs = _pairs(topology, collective)
-    number = {pair: block for block, pair in enumerate(pairs)}
-    tries = (_carried(steps, number) for steps in _tries(topology, pairs, all_port=all_port))
+    gathers = collective == Collective.ALL_GATHER
+    pairs = _pairs(topology, Collective.ALL_TO_ALL if gathers else collective)
+    if gathers:
+        blocks, carried_by = blocks_for_all(topology.working_nodes, words), _news
+    else:
+        owner, target = zip(*pairs, strict=True)
+        owed = tuple((node,) for node in target)
+        blocks = Blocks(np.array(owner, np.int32), owed, np.full(len(pairs), words, np.int32))
+        carried_by = partial(_carried, number={pair: block for block, pair in enumerate(pairs)})
+    tries = map(carried_by, _tries(topology, pairs, all_port=all_port))
     steps = min(tries, key=lambda tried: (len(tried), _longest(tried)))
-    order = adjacent_order(len(pairs), [carried for step in steps for _, carried in step])
+    order = adjacent_order(len(blocks), [carried for step in steps for _, carried in step])
     place = np.argsort(order)
     sends = SendList()
     for each, step in enumerate(steps, start=1):
         for path, carried in step:
             sends.add(each, path, np.sort(place[carried]))
-    blocks = Blocks(
-        np.array([pairs[block][0] for block in order], np.int32),
-        tuple((pairs[block][1],) for block in order),
-        np.full(len(pairs), words, np.int32),
-    )
-    return _made(sends, topology, collective, all_port, blocks)
+    return _made(sends, topology, collective, all_port, blocks.chosen(np.array(order)))
 
 
 def gossip_all_reduce(
@@ -121,14 +131,29 @@ def gossip_all_reduce(
     require_range("words", words, 1)
     pairs = _pairs(topology, Collective.ALL_TO_ALL)
     tries = _tries(topology, pairs, all_port=all_port, sums=not is_idempotent(operator))
+    blocks = Blocks.reduced_to((None,), words, operator)
+    return fewest_sums(topology, Collective.ALL_REDUCE, blocks, tries, all_port=all_port)
+
+
+def fewest_sums(
+    topology: Topology,
+    collective: Collective,
+    blocks: Blocks,
+    tries: Iterable[list[Step]],
+    *,
+    all_port: bool,
+) -> Schedule:
+    """Return the schedule of the try with the fewest steps, then the shortest paths.
+
+    All messages are of block 0, which is reduced.
+    """
     useful = map(_useful, tries)
     steps = min(useful, key=lambda tried: (len(tried), sum(len(t.path) for s in tried for t in s)))
     sends = SendList()
     for each, step in enumerate(steps, start=1):
         for told in step:
             sends.add(each, told.path, [0], combine=told.combine)
-    blocks = Blocks.reduced_to((None,), words, operator)
-    return _made(sends, topology, Collective.ALL_REDUCE, all_port, blocks)
+    return _made(sends, topology, collective, all_port, blocks)
 
 
 def _pairs(topology: Topology, collective: Collective) -> list[tuple[int, int]]:
@@ -147,9 +172,17 @@ def _made(
     return replace(made, vcs=layered_vcs(made.path_offsets, made.path_nodes))
 
 
-def _carried(
-    steps: Sequence[Step], number: dict[tuple[int, int], int]
-) -> list[list[tuple[list[int], list[int]]]]:
+def _news(steps: Sequence[Step]) -> list[list[Carried]]:
+    """Return the path and the new blocks of each message, if each node has one block for all."""
+    return [[(told.path, _ranks(told.new)) for told in step] for step in steps]
+
+
+def _ranks(bits: int) -> list[int]:
+    """Return the numbers of the set bits."""
+    return [rank for rank in range(bits.bit_length()) if bits >> rank & 1]
+
+
+def _carried(steps: Sequence[Step], number: dict[tuple[int, int], int]) -> list[list[Carried]]:
     """Return the path and the blocks of each message, if a block goes the way of its source's news.
 
     ``number`` has the block of each pair of nodes.
@@ -159,8 +192,8 @@ def _carried(
     carried: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for each, step in enumerate(steps):
         for place, told in enumerate(step):
-            new = (node for rank, node in enumerate(nodes) if told.new >> rank & 1)
-            bringer.update({(node, told.path[-1]): (each, place) for node in new})
+            new = _ranks(told.new)
+            bringer.update({(nodes[rank], told.path[-1]): (each, place) for rank in new})
     for (begin, end), block in number.items():
         at = end
         while at != begin:
@@ -185,7 +218,7 @@ def _useful(steps: Sequence[Step]) -> list[Step]:
     return [step for step in reversed(found) if step]
 
 
-def _longest(steps: list[list[tuple[list[int], list[int]]]]) -> int:
+def _longest(steps: list[list[Carried]]) -> int:
     """Return the blocks of the longest message of each step, together."""
     return sum(max(len(carried) for _, carried in step) for step in steps)
 
@@ -194,7 +227,7 @@ def _tries(
     topology: Topology, pairs: Sequence[tuple[int, int]], *, all_port: bool, sums: bool = False
 ) -> Iterator[list[Step]]:
     """Yield the steps of random tries, none with more steps than an earlier one."""
-    gossip = _Gossip.of(topology, pairs, all_port=all_port, sums=sums)
+    gossip = Gossip.of(topology, pairs, all_port=all_port, sums=sums)
     count, most = len(gossip.nodes), 2 * len(gossip.nodes)
     # What a node holds grows at most by what comes over each of its ports.
     ports = max(map(len, gossip.after)) if all_port else 1
@@ -209,11 +242,11 @@ def _tries(
             if sums and (1 + ports) ** (most - 1) < count:
                 return
     if most == 2 * count:
-        raise topology.refusal(NAME, "one in which a random try has few steps")
+        raise topology.refusal(*NO_TRY)
 
 
 @dataclass(frozen=True)
-class _Gossip:
+class Gossip:
     """A network of gossiping ``nodes``.
 
     ``wanted`` has the contributions that each of them needs, its own too, as a number's bits.
@@ -230,7 +263,7 @@ class _Gossip:
     @classmethod
     def of(
         cls, topology: Topology, pairs: Iterable[tuple[int, int]], *, all_port: bool, sums: bool
-    ) -> _Gossip:
+    ) -> Gossip:
         """Return the gossip on a network; refuse a network with a node that does not reach all."""
         working = topology.working_nodes
         hops = hops_from(topology, working)[:, working]
@@ -270,7 +303,7 @@ class _Gossip:
         ``relayed`` is the worth of news that the end itself does not want.
         """
         now, step = [*held], Step()
-        links: set[tuple[int, int]] = set()
+        links = set[Link]()
         sends, receives, replaced = set[int](), set[int](), set[int]()
         ranks = range(len(held))
         waiting = [
@@ -289,7 +322,7 @@ class _Gossip:
                 if found:
                     heappush(waiting, (found, begin, end))
                 continue
-            path = self._path(links, self.nodes[begin], self.nodes[end], self.hops[begin, end])
+            path = self.path(links, begin, end)
             if path:
                 combine = not self.sums or not held[begin] & held[end]
                 step.append(Told(path, held[begin] & ~now[end], combine))
@@ -310,10 +343,13 @@ class _Gossip:
             return 0
         return max(0, held[begin].bit_count() - held[end].bit_count())
 
-    def _path(
-        self, used: set[tuple[int, int]], begin: int, end: int, hops: int
-    ) -> list[int] | None:
-        """Return a shortest path over links that are not ``used``; None if there is none."""
+    def path(self, used: set[Link], begin: int, end: int, detour: int = 0) -> list[int] | None:
+        """Return a shortest path between two ranks over links that are not ``used``.
+
+        Returns None if it has more than ``detour`` links beyond the fewest.
+        """
+        hops = self.hops[begin, end] + detour
+        begin, end = self.nodes[begin], self.nodes[end]
         before = {begin: begin}
         border = [begin]
         for _ in range(hops):
@@ -333,6 +369,17 @@ class _Gossip:
 
 
 EXCHANGES = exchanges(NAME, gossip_exchange, steps=STEPS)
+ALL_GATHER = Declared(
+    Collective.ALL_GATHER,
+    NAME,
+    lambda asked: gossip_exchange(
+        asked.topology, asked.words, all_port=asked.all_port, collective=Collective.ALL_GATHER
+    ),
+    networks="any network",
+    steps=STEPS,
+    ports=(ONE, ALL),
+    takes=("all_port",),
+)
 ALL_REDUCE = Declared(
     Collective.ALL_REDUCE,
     NAME,

@@ -1,7 +1,8 @@
 """Scans: node i gets what nodes 0 to i contribute, combined; in an exclusive scan, 0 to i - 1.
 
-Every node has one value, which begins as its own contribution. All three algorithms serve any
-number of nodes of any network, in the order of their numbers::
+Every node has one value, which begins as its own contribution. All algorithms serve any network;
+three of them, beside gossip (:mod:`.gossip_scan`), any number of nodes, in the order of their
+numbers::
 
     hillis-steele   0 1 2 3 4 5 6 7     round k: node i sends to node i + 2^k, for all i at once
     brent-kung      0 1 2 3 4 5 6 7     distances 1, 2, 4 … then back: about 2 sends for each node
@@ -29,6 +30,8 @@ from ..declared.algorithm import ALL, ONE, Declared
 from ..declared.request import Request
 from ..streaming.chain import straight_paths
 from ..streaming.sends import SendList
+from .gossip import NAME, STEPS
+from .gossip_scan import gossip_scan
 
 Pairs = list[tuple[int, int]]
 """The places of nodes that send to each other: from, to."""
@@ -89,6 +92,12 @@ def _chain(collective: Collective, asked: Request) -> Schedule:
     return sends.schedule("chain", topology, collective, ports, None, _blocks(collective, asked))
 
 
+def _gossip(collective: Collective, asked: Request) -> Schedule:
+    """Return the scan of the best of many random tries."""
+    blocks = _blocks(collective, asked)
+    return gossip_scan(asked.topology, collective, blocks, all_port=asked.all_port)
+
+
 def _steps(paths: Sequence[Sequence[int]], step: int) -> Iterator[tuple[int, Sequence[int], bool]]:
     """Yield each path with its step, and whether the path before it has the same step.
 
@@ -111,6 +120,7 @@ _MAKE: tuple[tuple[str, Callable[[Collective, Request], Schedule], str, str], ..
         "Hillis & Steele 1986",
     ),
     ("brent-kung", partial(_of_rounds, brent_kung), "2 ⌈log2 N⌉ − 1 rounds", "Brent & Kung 1982"),
+    (NAME, _gossip, STEPS, ""),
     ("chain", _chain, "1 where its paths share no link, otherwise more", ""),
 )
 ALGORITHMS = tuple(

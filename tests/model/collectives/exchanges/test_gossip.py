@@ -10,10 +10,11 @@ from helpers.refusals import refusal_of
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.exchanges import gossip
+from eyecast.model.collectives.exchanges import gossip, gossip_scan
 from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, line, mesh, ring, torus
+from eyecast.model.schedule.collective import Collective
 from eyecast.model.schedule.rules import ScheduleError
 
 FEWEST = (
@@ -28,8 +29,22 @@ FEWEST = (
     ("halo", mesh((2, 2, 2)), False, 3),
     ("halo", torus((3, 3)), False, 4),
     ("neighbor", mesh((3, 2)), False, 3),
+    ("all-gather", line(6), True, 3),
+    ("reduce-scatter", mesh((3, 2)), True, 2),
+    ("scan", mesh((2, 2, 2)), True, 2),
+    ("scan", torus((3, 3)), True, 2),
+    ("exscan", mesh((2, 2)), True, 2),
+    ("exscan", ring(5), False, 3),
+    ("exscan", ring(6), True, 3),
 )
 """Collectives, networks, whether all ports are used, and the steps that ``optimal`` proves."""
+COLLECTIVES = (
+    Collective.ALL_TO_ALL,
+    Collective.ALL_GATHER,
+    Collective.ALL_REDUCE,
+    Collective.SCAN,
+    Collective.EXSCAN,
+)
 
 
 @pytest.mark.parametrize(("collective", "topology", "all_port", "steps"), FEWEST, ids=str)
@@ -52,10 +67,11 @@ def test_a_message_carries_only_blocks_on_their_way() -> None:
         assert made.source[sends].tolist() == way[:-1] and owed == (way[-1],)
 
 
+@pytest.mark.parametrize("collective", ["all-reduce", "scan", "exscan"])
 @pytest.mark.parametrize("topology", [line(5), torus((3, 3))], ids=str)
-def test_no_sum_is_sent_in_vain(topology: Topology) -> None:
-    """Without any one of its messages, an all-reduce is wrong."""
-    made = generated("all-reduce", "gossip", topology, words=1)
+def test_no_sum_is_sent_in_vain(collective: str, topology: Topology) -> None:
+    """Without any one of its messages, a reduction is wrong."""
+    made = generated(collective, "gossip", topology, words=1)
     sends = np.arange(made.sends)
     for each in sends.tolist():
         kept = np.delete(sends, each)
@@ -66,34 +82,38 @@ def test_no_sum_is_sent_in_vain(topology: Topology) -> None:
 
 def test_drawn_networks_are_carried_out() -> None:
     draw, made = np.random.default_rng(7), []
-    while len(made) < 12:
+    while len(made) < 4 * len(COLLECTIVES):
         topology = draw_network(draw)
-        collective = ("all-to-all", "all-reduce")[len(made) % 2]
+        collective = COLLECTIVES[len(made) % len(COLLECTIVES)]
+        reduces = collective.reduces
         request = Request(
             topology=topology,
             words=int(draw.integers(1, 6)),
             all_port=bool(draw.integers(2)),
-            operator=str(draw.choice(list(BY_NUMPY))) if collective == "all-reduce" else None,
+            operator=str(draw.choice(list(BY_NUMPY))) if reduces else None,
         )
         try:
             made.append(find_algorithm(collective, "gossip").generate(request))
         except InvalidInput:
             continue
-        if collective == "all-to-all":
-            carried_out(made[-1])
-        else:
+        if reduces:
             made[-1].check()
             case = case_of(made[-1], 1)
             assert wrong_nodes(case, case.predicted.memory) == []
+        else:
+            carried_out(made[-1])
 
 
 def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fault parts two nodes; and nodes that always rest get nowhere."""
+    """A fault parts two nodes; nodes that always rest get nowhere, and so do no tries."""
     apart = with_faults(line(3), [1])
     assert refusal_of(generated, "all-to-all", "gossip", apart, words=1).startswith(
         "network for gossip must be one in which every node reaches all others, not"
     )
     monkeypatch.setattr(gossip, "RESTING", (2,))
-    assert refusal_of(generated, "all-reduce", "gossip", line(3), words=1).startswith(
-        "network for gossip must be one in which a random try has few steps, not"
-    )
+    monkeypatch.setattr(gossip, "TRIED_SUMS", 9)
+    monkeypatch.setattr(gossip_scan, "TRIES", 0)
+    for collective in ("all-reduce", "scan"):
+        assert refusal_of(generated, collective, "gossip", line(3), words=1).startswith(
+            "network for gossip must be one in which a random try has few steps, not"
+        )

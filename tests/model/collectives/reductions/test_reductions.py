@@ -163,8 +163,8 @@ def test_drawn_cases() -> None:
 
 
 RARE = {
-    *("hierarchy", "jiang-wu", "nrbrg", "overlapped", "paced", "sbt", "swing", "swing-whole"),
-    "trivance-whole",
+    *("combs", "hierarchy", "jiang-wu", "nesbt", "nrbrg", "overlapped", "paced", "sbt", "swing"),
+    *("swing-whole", "tcbt", "trivance-whole"),
 }
 """Algorithms for slow links or for few shapes, which the draws may miss."""
 
