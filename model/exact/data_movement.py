@@ -64,8 +64,8 @@ def _may_go(program: Program, times: Timetable, rows: Numbers, gone: Numbers) ->
 def _move(program: Program, times: Timetable, memory: Words, row: Numbers, word: Numbers) -> Words:
     """Read one word of each row, write or combine all at the targets, and return those read."""
     window, operator = program.window[row], program.operator[row]
-    coming = memory[program.row_node[row], _address(program.source_address[row], word, window)]
-    node, address = times.target[row], _address(program.target_address[row], word, window)
+    coming = memory[program.row_node[row], address_of(program.source_address[row], word, window)]
+    node, address = times.target[row], address_of(program.target_address[row], word, window)
     replaces = operator == 0
     memory[node[replaces], address[replaces]] = coming[replaces]
     half = 1 << (program.config.address_bits - 1)
@@ -84,7 +84,7 @@ def _move(program: Program, times: Timetable, memory: Words, row: Numbers, word:
     return coming
 
 
-def _address(first: Numbers, word: Numbers, window: Numbers) -> Numbers:
+def address_of(first: Numbers, word: Numbers, window: Numbers) -> Numbers:
     """Return the address of a word of a message that begins at ``first``, in its window."""
     address = first + word
     if not window.any():

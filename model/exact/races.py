@@ -13,6 +13,7 @@ from ..program.addresses import PLACE_WORDS, Pieces, across, pieces_at
 from ..program.overwriting import least_steps
 from ..program.program import Program
 from ..program.streams import NO_FEEDER
+from .data_movement import address_of
 from .declined import Declined
 from .timetable import Timetable
 
@@ -99,10 +100,11 @@ def _require_in_order(
     """Decline if a row sends on other words than those that it waits for."""
     rows = np.flatnonzero(streams)
     fed = times.feeder[rows]
-    window, begin = program.window[rows], program.source_address[rows]
-    size, target = np.int64(1) << window, program.target_address[fed]
-    apart = begin + program.lead[rows] - target
-    round_window = (apart % size == 0) & (begin // size == target // size)
-    in_order = np.where(window > 0, round_window, apart == 0) & (window == program.window[fed])
+    lead, begin, target = program.lead, program.source_address, program.target_address
+    in_order = np.ones(len(rows), dtype=np.bool_)
+    # Addresses that wrap once at most are the same if the first and the last one are.
+    for word in (0, program.length[rows] - lead[rows] - 1):
+        sent = address_of(begin[rows], lead[rows] + word, program.window[rows])
+        in_order &= sent == address_of(target[fed], word, program.window[fed])
     if not in_order.all() or np.isin(fed, several).any():
         raise Declined("words are sent on that another packet brings")

@@ -3,16 +3,23 @@
 ::
 
     free ──► begin ─────► header ──► payload ─────────► free again, C + 1 cycles later
-    step ──►                 │       (a gap before the
+    step ──►                 │       (pauses before
                              │       streamed words)
                              └─► tail at the target h (R + 1) + 1 cycles later ──► the step is over
 
 The clock goes through the steps in order. In a step a row begins when its sender is free. A wait
 for streamed words delays the row, the later rows of its sender, and the rows that stream its
-packet. So the gaps are computed in rounds until none changes.
+packet. So the first pause of each row, its gap, is computed in rounds until none changes.
+
+If a feeder pauses behind its own first words, its packet comes in parts, and so does the packet
+that streams it. Around a ring of short blocks each row pauses before each block::
+
+    words of a row       | 3 |   | 0 |   | 1 |          block 3 is its own
+    words of its feeder  | 0 |   | 1 |   | 2 |
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,14 +34,29 @@ MOST_ROUNDS = 1 << 16
 """Most rounds in which the gaps of a step are computed; a chain of n packets takes n rounds."""
 
 
+class Pauses(NamedTuple):
+    """Cycles that rows wait before one of their payload words: columns, by row and word."""
+
+    row: Numbers
+    word: Numbers
+    cycles: Numbers
+
+    def before(self, row: Numbers, word: Numbers) -> Numbers:
+        """Return the cycles that each row pauses up to a word; a header flit has a word below 0."""
+        most = int(self.word.max(initial=0)) + 2
+        keys, sums = self.row * most + self.word, offsets_of(self.cycles)
+        ends = np.searchsorted(keys, row * most + np.clip(word, -1, most - 2), side="right")
+        return sums[ends] - sums[np.searchsorted(keys, row * most)]
+
+
 @dataclass(frozen=True, eq=False)
 class Timetable:
     """Times of the rows and steps of a run; all int64, cycles.
 
     begin
         The cycle in which each row's first header flit is injected: shape (rows,).
-    gap
-        Cycles that each row waits before the first payload word that it streams: shape (rows,).
+    pauses
+        Cycles that rows wait for words that they stream.
     feeder
         The row whose packet each row streams, as :func:`~..program.streams.feeders` returns it.
     target, lane
@@ -50,7 +72,7 @@ class Timetable:
     """
 
     begin: Numbers
-    gap: Numbers
+    pauses: Pauses
     feeder: Numbers
     target: Numbers
     lane: Numbers
@@ -63,7 +85,8 @@ class Timetable:
 def timetable(program: Program, ends: Ends, *, barrier: bool) -> Timetable:
     """Return the timetable of ``program``, whose packets go to ``ends``, if no flit waits.
 
-    Raises :class:`.Declined` if a flag would be set, or if streamed words arrive with gaps.
+    Raises :class:`.Declined` if a flag would be set, or if packets come in parts to a sender that
+    has several rows in a step.
     """
     return _Clock(program, ends, barrier=barrier).run()
 
@@ -81,8 +104,10 @@ class _Clock:
         self.headers = program.header_flits
         self.flits = self.headers + program.length
         self.flight = 1 + program.row_hops * (config.link_registers + 1)
-        self.begin, self.gap = np.zeros((2, rows), dtype=np.int64)
+        self.begin, self.gap, self.late = np.zeros((3, rows), dtype=np.int64)
+        """``late`` is the wait for a feeder without pauses; below 0 if its words come early."""
         self.tail = np.zeros(rows, dtype=np.int64)
+        self.pauses: list[Numbers] = []
         first = config.leading_words + np.where(
             np.diff(program.first_sender_row) > 0, config.table.control_words, 1
         )
@@ -121,7 +146,7 @@ class _Clock:
         there = np.full(nodes, max(steps, 1)) if self.barrier else 1 + (over < finished).sum(axis=0)
         return Timetable(
             begin=self.begin,
-            gap=self.gap,
+            pauses=_sorted(self.pauses),
             feeder=self.feeder,
             target=self.target,
             lane=self.lane,
@@ -149,9 +174,8 @@ class _Clock:
                 break
         else:
             raise Declined(f"streams are longer than {MOST_ROUNDS} packets")
-        if streams:
-            self._require_whole(rows)
-        end = self.begin[rows] + self.flits[rows] + self.gap[rows] - 1
+        paused = self._paused(rows, alone=len(first) == len(rows)) if streams else 0
+        end = self.begin[rows] + self.flits[rows] + paused - 1
         self.tail[rows] = end + self.flight[rows]
         lasting = np.append(first[1:], len(rows)) - 1
         self.left[senders] -= np.diff(np.append(first, len(rows)))
@@ -162,21 +186,53 @@ class _Clock:
         program = self.program
         rows = rows[self.feeder[rows] != NO_FEEDER]
         fed = self.feeder[rows]
-        first = (
-            self.begin[fed] + self.headers[fed] + np.where(program.lead[fed] == 0, self.gap[fed], 0)
-        )
-        come = first + self.flight[fed] + self.config.write_delay
+        come = self.begin[fed] + self.headers[fed] + self.flight[fed] + self.config.write_delay
         natural = self.begin[rows] + self.headers[rows] + program.lead[rows]
-        late = np.maximum(come + 2 - natural, 0)
-        changed = bool((late != self.gap[rows]).any())
-        self.gap[rows] = late
+        self.late[rows] = come + 2 - natural
+        gap = np.maximum(self.late[rows] + np.where(program.lead[fed] == 0, self.gap[fed], 0), 0)
+        changed = bool((gap != self.gap[rows]).any())
+        self.gap[rows] = gap
         return changed
 
-    def _require_whole(self, rows: Numbers) -> None:
-        """Decline if the words that a row streams arrive with a gap between them."""
+    def _paused(self, rows: Numbers, *, alone: bool) -> Numbers:
+        """Note the pauses of ``rows``, and return the cycles of each row's pauses together."""
+        program = self.program
         fed = self.feeder[rows[self.feeder[rows] != NO_FEEDER]]
-        if ((self.gap[fed] > 0) & (self.program.lead[fed] > 0)).any():
+        if not ((self.gap[fed] > 0) & (program.lead[fed] > 0)).any():
+            paused = rows[self.gap[rows] > 0]
+            self.pauses.append(np.stack((paused, program.lead[paused], self.gap[paused])))
+            return self.gap[rows]
+        if not alone:
             raise Declined("words that are sent on come with gaps")
+        return self._paused_again(rows)
+
+    def _paused_again(self, rows: Numbers) -> Numbers:
+        """Do the same for packets that come in parts, each sender's only one in its step.
+
+        Word w of a row waits ``late`` cycles longer than word w - lead of its feeder. So it waits
+        for the largest sum of ``late`` along the chain of feeders whose leads are in its way.
+        """
+        lead, length = self.program.lead, self.program.length
+        longest = np.zeros(len(lead), dtype=np.int64)
+        word, late = np.zeros((2, len(rows)), dtype=np.int64)
+        row = at = rows
+        for _ in range(MOST_ROUNDS):
+            on = (self.feeder[at] != NO_FEEDER) & (word + lead[at] < length[row])
+            row, at, word, late = (column[on] for column in (row, at, word, late))
+            if not row.size:
+                return longest[rows]
+            word, late, at = word + lead[at], late + self.late[at], self.feeder[at]
+            more = np.maximum(late - longest[row], 0)
+            longest[row] += more
+            self.pauses.append(np.stack((row, word, more))[:, more > 0])
+        raise Declined(f"streams are longer than {MOST_ROUNDS} packets")
+
+
+def _sorted(parts: list[Numbers]) -> Pauses:
+    """Return the columns of all ``parts``, by row and word."""
+    row, word, cycles = np.concatenate((np.zeros((3, 0), np.int64), *parts), axis=1)
+    order = np.lexsort((word, row))
+    return Pauses(row[order], word[order], cycles[order])
 
 
 def _require_receives(program: Program, target: Numbers, lane: Numbers) -> None:

@@ -21,9 +21,8 @@ def trace_of(program: Program, times: Timetable, there: Passages, payload: Words
     flit = ranges(there.flit, count)
     row = there.row[passage]
     headers = program.header_flits[row]
-    waits = (flit - headers >= program.lead[row]) & (flit >= headers)
     cycle = first_cycles(program, times, there)[passage] + flit - there.flit[passage]
-    cycle = cycle + np.where(waits, times.gap[row], 0)
+    cycle = cycle + times.pauses.before(row, flit - headers)
     kind = np.where(flit < headers, HEAD_MARK, 0) | np.where(flit + 1 == flits[row], TAIL_MARK, 0)
     node, port = there.node[passage], there.port[passage]
     # Deliveries of one node and cycle are in the order of the ejection ports.

@@ -131,7 +131,7 @@ def sent_on(fields: dict[str, int], feeds: dict[str, int] | None = None) -> Prog
     Without a lead and a window, node 2 also sends on the words from node 1, in order.
     """
     rows = {
-        0: [put(1, (UP, 1), target=16, length=4, **(feeds or {}))],
+        0: [put(1, (UP, 1), length=4, **{"target": 16, **(feeds or {})})],
         1: [put(1, (UP, 1), length=4, stream=1, **fields)],
         2: [put(1, (UP, 1), length=4, stream=1)],
     }
@@ -237,14 +237,15 @@ def test_packets_meet_exactly_if_a_flit_waits(registers: int) -> None:
             "several packets are written to the same words",
         ),
         (
-            # Node 1 sends a word of its own, and waits a while for those of node 0.
+            # Node 1 sends a word of its own, and waits a while for those of node 0. Node 2 sends
+            # them on as they come, and has another row.
             program(
                 {
                     0: [put(1, (UP, 1), target=16, length=4)],
                     1: [put(1, (UP, 1), source=15, length=5, stream=1, lead=1)],
-                    2: [put(1, (UP, 1), length=5, stream=1)],
+                    2: [put(1, (UP, 1), length=5, stream=1), put(1, (DOWN, 2))],
                 },
-                {1: [1], 2: [1], 3: [1]},
+                {0: [1], 1: [1], 2: [1], 3: [1]},
                 streams=True,
             ),
             "words that are sent on come with gaps",
@@ -258,9 +259,13 @@ def test_packets_meet_exactly_if_a_flit_waits(registers: int) -> None:
         (sent_on({"source": 17, "window": 3}, IN_WINDOW), "words are sent on that another packet"),
         (sent_on({"source": 24, "window": 3}, IN_WINDOW), "words are sent on that another packet"),
         (sent_on({"source": 13, "lead": 2}), "words are sent on that another packet brings"),
-        (sent_on({"source": 16, "window": 3}), "words are sent on that another packet brings"),
+        (sent_on({"source": 14, "lead": 2, "window": 3}), "words are sent on that another packet"),
         (
-            sent_on({"source": 16, "window": 3}, {"window": 4}),
+            sent_on({"source": 22}, {"target": 22, "window": 3}),
+            "words are sent on that another packet brings",
+        ),
+        (
+            sent_on({"source": 22, "window": 4}, {"target": 22, "window": 3}),
             "words are sent on that another packet brings",
         ),
         (
@@ -294,6 +299,8 @@ def test_what_waits_or_fails_is_declined(made: Program, why: str) -> None:
         ({"source": 16}, {}),
         ({"source": 14, "lead": 2}, {}),
         ({"source": 16, "window": 3}, IN_WINDOW),
+        ({"source": 16, "window": 3}, {}),
+        ({"source": 16}, {"window": 4}),
         ({"source": 22, "lead": 2, "window": 3}, IN_WINDOW),
     ],
 )
@@ -303,6 +310,20 @@ def test_words_that_are_sent_on_in_order_are_worked_out(
     made = sent_on(fields, feeds)
     made.check()
     assert compared(made, words(made), Timing.BARRIER)
+
+
+@pytest.mark.parametrize("words_of_all", [1, 2, 3, 6, 40])
+@pytest.mark.parametrize("registers", [0, 2])
+@pytest.mark.parametrize("topology", [torus((8, 4)), ring(7)])
+def test_rings_of_short_blocks_that_come_in_parts_are_worked_out(
+    topology: Any, registers: int, words_of_all: int
+) -> None:
+    """Each node pauses before each block, unless a block is longer than the way to a neighbor."""
+    count = words_of_all * topology.nodes
+    made = generated("all-reduce", "stream-ring", topology, words=count)
+    compiled = compile_certified(made, {"link_registers": registers, "depth": 14})
+    memory = Payload.random(compiled, 1).memory(compiled.program.config)
+    assert compared(compiled.program, memory, Timing.BARRIER)
 
 
 def test_order_free_combinations_of_several_lanes_are_worked_out() -> None:
