@@ -59,7 +59,7 @@ def compile_schedule(
     if schedule.timed:
         require_timed_rows(config)
     require_circuits(schedule, circuits=False)
-    puts, receives = puts_of(schedule, layout, streams, config), _receives(schedule, config)
+    puts, receives = puts_of(schedule, layout, config), _receives(schedule, config)
     # A node's rows are ordered by step, and within a step as the sends of the schedule.
     order = np.lexsort((schedule.step[puts.send], schedule.source[puts.send]))
     send = puts.send[order]
@@ -180,8 +180,6 @@ def make_room(
     ``fixed``, and also streams and timed rows. The message memories may still be too small, if they
     are fixed or at their limit. Raises :class:`.InvalidInput` for a schedule of too many blocks.
     """
-    for schedule in schedules:
-        schedule.require_listable("a program")
     if config.circuits:
         return _room_for_circuits(config, schedules, fixed)
     steps, vcs = config.steps, config.vcs
@@ -211,6 +209,7 @@ def _room_for_circuits(
     """Give ``config`` the memories and operators that ``schedules`` need, as circuits."""
     layouts = []
     for schedule in schedules:
+        schedule.require_listable("a program")
         layouts.append(Layout.of_circuits(schedule, config.message_words))
         if "message_words" not in fixed:
             words = max(config.message_words, _room(layouts[-1].room))

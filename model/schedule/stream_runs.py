@@ -13,6 +13,7 @@ Then every node can have its own order, for any number of blocks and words.
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..base.ragged import portions, ranges
@@ -23,12 +24,16 @@ Runs = dict[int, list[int]]
 """The whole run, in its order, for each ``node * blocks + block`` in it."""
 
 
-def streamed_pairs(schedule: Schedule) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
-    """Yield columns: send, block, next block, of packets with a fixed order of blocks, in parts."""
-    streams = streams_of(schedule)
-    fixed = np.zeros(schedule.sends, np.bool_)
+def in_fixed_order(schedule: Schedule) -> npt.NDArray[np.bool_]:
+    """Mark the sends that stream or are streamed, so that their blocks have a fixed order."""
+    fixed, streams = np.zeros(schedule.sends, np.bool_), streams_of(schedule)
     fixed[streams.send] = fixed[streams.feeder] = True
-    counts = np.diff(schedule.block_offsets)
+    return fixed
+
+
+def _streamed_pairs(schedule: Schedule) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
+    """Yield columns: send, block, next block, of packets with a fixed order of blocks, in parts."""
+    fixed, counts = in_fixed_order(schedule), np.diff(schedule.block_offsets)
     for first, end in portions(schedule.block_offsets):
         sends = first + np.flatnonzero(fixed[first:end])
         before = ranges(schedule.block_offsets[sends], counts[sends] - 1)
@@ -38,7 +43,7 @@ def streamed_pairs(schedule: Schedule) -> Iterator[tuple[Numbers, Numbers, Numbe
 
 def stream_runs(schedule: Schedule) -> tuple[Runs, set[int]]:
     """Return the runs of all nodes, and the nodes whose blocks fit no order of runs."""
-    parts = zip(*streamed_pairs(schedule), strict=True)
+    parts = zip(*_streamed_pairs(schedule), strict=True)
     send, before, after = (np.concatenate(columns) for columns in parts)
     count = len(schedule.blocks)
     first = np.concatenate([node[send] * np.int64(count) for node in _ends(schedule)])

@@ -63,8 +63,9 @@ class Halves:
     def of(cls, schedule: Schedule) -> Halves:
         """Return the changes of a schedule. Raises :class:`.InvalidInput` for impossible copies."""
         count = len(schedule.blocks)
-        if not schedule.blocks.reduced.any():
+        if not (schedule.blocks.reduced.any() and _sends_while_it_gets(schedule)):
             return cls(count, np.zeros(0, np.int64))
+        schedule.require_listable("a program")
         parts = [_changes(schedule, Moves.of(schedule, some)) for some in parts_of(schedule)]
         keys = np.sort(np.concatenate(parts))
         again = keys[1:] == keys[:-1]
@@ -99,6 +100,15 @@ class Halves:
             self.keys, pairs + steps, side="right"
         )
         return left if self.copied else left % 2
+
+
+def _sends_while_it_gets(schedule: Schedule) -> bool:
+    """Tell whether a node sends words that it had before a step in which it gets a packet."""
+    sent, come = (
+        schedule.step * np.int64(schedule.topology.nodes) + end
+        for end in (schedule.source, schedule.target)
+    )
+    return bool(np.isin(come, sent[~schedule.stream]).any())
 
 
 def _changes(schedule: Schedule, moves: Moves) -> Numbers:

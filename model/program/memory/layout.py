@@ -37,7 +37,7 @@ from ...base.ragged import offsets_of
 from ...network.config import NetworkConfig
 from ...schedule.blocks import Blocks
 from ...schedule.schedule import Schedule
-from ...schedule.stream_runs import stream_runs, streamed_pairs
+from ...schedule.stream_runs import in_fixed_order, stream_runs
 from .halves import Halves
 
 
@@ -234,12 +234,16 @@ class _Streamed(NamedTuple):
         """Check all packets; ``base``, (nodes, 1) or (1, blocks), is the word at address 0."""
         base = np.broadcast_to(base, (schedule.topology.nodes, len(schedule.blocks)))
         ends, largest = np.stack((schedule.source, schedule.target)), 0
-        paired, wrong = np.zeros((2, schedule.sends), np.bool_)
-        for send, before, after in streamed_pairs(schedule):
-            back = np.broadcast_to(starts[before + 1] - starts[after], (2, len(send)))
+        fixed = in_fixed_order(schedule)
+        paired = fixed & (np.diff(schedule.block_offsets) > 1)
+        wrong = np.zeros_like(paired)
+        # Within a run of ascending blocks each one is adjacent to the next.
+        for sends, runs in schedule.runs():
+            between = np.flatnonzero((sends[1:] == sends[:-1]) & fixed[sends[1:]])
+            send, before, after = sends[between], runs.end[between], runs.first[between + 1]
+            back = np.broadcast_to(starts[before] - starts[after], (2, len(send)))
             begin = starts[after] - base[ends[:, send], after]
             window = (back > 1) & (back & (back - 1) == 0) & (begin % np.maximum(back, 1) == 0)
-            paired[send] = True
             wrong[send[((back != 0) & ~window).any(axis=0)]] = True
             largest = max(largest, int(back[window].max(initial=0)))
         elsewhere = np.zeros(schedule.topology.nodes, np.bool_)
@@ -256,6 +260,7 @@ def _pack_streams(
 
     Every node has its blocks adjacent, in runs if necessary. None if the blocks form no runs.
     """
+    schedule.require_listable("a program")
     count, words = len(schedule.blocks), schedule.blocks.words.tolist()
     held = {node * count + block: None for block, node in _at_start(schedule)}
     targets = schedule.target[schedule.block_sends].astype(np.int64)
@@ -287,6 +292,7 @@ def _pack(schedule: Schedule) -> tuple[dict[int, int], int]:
     No address is used for two blocks, so no timing can make a node overwrite a block that it has
     not sent yet.
     """
+    schedule.require_listable("a program")
     count, words = len(schedule.blocks), schedule.blocks.words.tolist()
     packed: dict[int, int] = {}
     used = [0] * schedule.topology.nodes

@@ -9,6 +9,7 @@ window (docs/router.md, section 20)::
                           ------>             ----------->
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from ...base.ragged import offsets_of, portions, ranges
 from ...network.config import NetworkConfig
 from ...schedule.rules import send_name
 from ...schedule.schedule import Schedule
-from ...schedule.streams import Streams
+from ...schedule.stream_runs import in_fixed_order
 from .layout import Layout
 
 
@@ -38,29 +39,48 @@ class Puts(NamedTuple):
     operator: Numbers
 
 
-def puts_of(schedule: Schedule, layout: Layout, streams: Streams, config: NetworkConfig) -> Puts:
+def puts_of(schedule: Schedule, layout: Layout, config: NetworkConfig) -> Puts:
     """Return one put for each run of a send's blocks that are adjacent at both ends.
 
-    Raises :class:`.InvalidInput` if a send of ``streams``, or a feeder, has blocks that are neither
+    Raises :class:`.InvalidInput` if a send that streams, or a feeder, has blocks that are neither
     adjacent in its order nor in a window; and for an operator that ``config`` does not have.
     """
-    in_order = np.zeros(schedule.sends, np.bool_)
-    in_order[streams.send] = in_order[streams.feeder] = True
+    in_order, operators = in_fixed_order(schedule), operator_numbers(schedule, config)
     parts = [
-        _puts(schedule, _placed(schedule, layout, config, *sends), in_order)
-        for sends in portions(schedule.block_offsets)
+        _puts(schedule, _placed(schedule, layout, config, operators, *pieces), in_order)
+        for pieces in _pieces(schedule, layout, operators)
     ]
     return Puts(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
+def _pieces(
+    schedule: Schedule, layout: Layout, operators: Numbers
+) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
+    """Yield columns: send, first block and words of pieces with adjacent addresses, in parts.
+
+    Pieces are runs of ascending blocks if all nodes have these adjacent, otherwise single blocks.
+    """
+    base, words = layout.base, schedule.blocks.words.astype(np.int64)
+    alike = (operators == operators[:1]).all() and (base == base[:1]).all()
+    if alike and layout.packed is None and not layout.halves.any:
+        for send, runs in schedule.runs():
+            yield send, runs.first, layout.starts[runs.end] - layout.starts[runs.first]
+        return
+    schedule.require_listable("a program")
+    for first, end in portions(schedule.block_offsets):
+        offsets = schedule.block_offsets[first : end + 1]
+        block = schedule.block_ids[offsets[0] : offsets[-1]]
+        yield np.repeat(np.arange(first, end), np.diff(offsets)), block, words[block]
+
+
 class _Placed(NamedTuple):
-    """The blocks of all sends: their addresses at both ends, and their operators at the target.
+    """The pieces of all sends: their addresses at both ends, and their operators at the target.
 
     ``copy`` is the copy at the target that the row writes, 0 without copies; a row for each copy.
     """
 
     send: Numbers
-    block: Numbers
+    words: Numbers
     copy: Numbers
     begin: Numbers
     goal: Numbers
@@ -68,15 +88,18 @@ class _Placed(NamedTuple):
 
 
 def _placed(
-    schedule: Schedule, layout: Layout, config: NetworkConfig, first: int, end: int
+    schedule: Schedule,
+    layout: Layout,
+    config: NetworkConfig,
+    operators: Numbers,
+    send: Numbers,
+    block: Numbers,
+    words: Numbers,
 ) -> _Placed:
-    """Return the addresses of all blocks of sends ``first`` to ``end``, with a row for each copy.
+    """Return the addresses of pieces that begin with ``block``, with a row for each copy.
 
     A copy that is not written any more has no row.
     """
-    offsets = schedule.block_offsets[first : end + 1]
-    send = np.repeat(np.arange(first, end), np.diff(offsets))
-    block = schedule.block_ids[offsets[0] : offsets[-1]].astype(np.int64)
     step, source, target = (
         column[send] for column in (schedule.step, schedule.source, schedule.target)
     )
@@ -84,21 +107,19 @@ def _placed(
     begin = layout.addresses(source, block) + apart * halves.place(source, block, step - 1)
     there, then = halves.place(target, block, step - 1), halves.place(target, block, step)
     across = (there != then) & ~np.bool_(halves.copied)
-    operator = operator_numbers(schedule, config)[block] * 2 - ~across
-    operator = np.where(schedule.combine[send], operator, 0)
+    operator = np.where(schedule.combine[send], operators[block] * 2 - ~across, 0)
     goal = layout.addresses(target, block)
     if not halves.copied:
-        return _Placed(send, block, np.zeros_like(send), begin, goal + apart * then, operator)
+        return _Placed(send, words, np.zeros_like(send), begin, goal + apart * then, operator)
     row, copy = np.repeat(np.arange(len(send)), then + 1), ranges(0, then + 1)
-    return _Placed(send[row], block[row], copy, begin[row], goal[row] + apart * copy, operator[row])
+    return _Placed(send[row], words[row], copy, begin[row], goal[row] + apart * copy, operator[row])
 
 
 def _puts(schedule: Schedule, placed: _Placed, in_order: npt.NDArray[np.bool_]) -> Puts:
     """Return the puts of some sends; those marked in ``in_order`` stay whole."""
     within = np.where(in_order[placed.send], np.arange(len(placed.send)), placed.begin)
     order = np.lexsort((within, placed.copy, placed.send))
-    send, block, _, begin, goal, operator = (column[order] for column in placed)
-    words = schedule.blocks.words[block].astype(np.int64)
+    send, words, _, begin, goal, operator = (column[order] for column in placed)
     new = np.ones(len(send), dtype=np.bool_)
     new[1:] = (send[1:] != send[:-1]) | (operator[1:] != operator[:-1])
     apart = np.zeros_like(new)
