@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput
 from ..model.base.files import input_name, is_special
@@ -54,7 +53,9 @@ from .options.values import file_option, option_group, refuse_beside
 from .waves import WavesOptions, waves_options, write_waves_files
 
 if TYPE_CHECKING:
+    from ..model.base.arrays import Words
     from ..model.bounds.cycles import CycleBound
+    from ..model.exact.arithmetic import Memory
     from ..model.program.memory.layout import Layout
     from ..model.run.measures import StepMeasure
     from ..model.run.run import Prediction
@@ -148,12 +149,12 @@ def predict_command(
 class Subject:
     """A program with its initial message memories, its title and its facts.
 
-    ``schedule`` and ``layout`` are None for a program file. ``known`` is the run, if choosing the
-    schedule has already predicted it.
+    ``memory`` may be a function that makes the memories. ``schedule`` and ``layout`` are None for a
+    program file. ``known`` is the run, if choosing the schedule has already predicted it.
     """
 
     program: AnyProgram
-    memory: npt.NDArray[np.uint64]
+    memory: Memory
     title: str
     facts: dict[str, object]
     schedule: Schedule | None = None
@@ -219,8 +220,11 @@ def _program_of_schedule(
         found = wanted.answer(limit, partial(require_seen, report), timing=timing)
         (compiled,) = wanted.compiled([found])
     schedule, kept = found.schedule, found.kept
-    memory = Payload.random(compiled, seed=0).memory(compiled.program.config)
     title, facts = schedule_title(schedule), schedule_facts(found)
+
+    def memory() -> Words:
+        return Payload.random(compiled, seed=0).memory(compiled.program.config)
+
     known = None if kept is None else kept.prediction
     return Subject(compiled.program, memory, title, facts, schedule, compiled.layout, known)
 

@@ -110,7 +110,7 @@ class Case:
         if config.contention_free and predicted.stalled_flits.any():
             allowed = f"none in a contention-free network, with {timing} timing"
             raise InvalidInput.of("flits that wait", allowed, int(predicted.stalled_flits.sum()))
-        payload = with_results(payload, compiled, predicted.trace)
+        payload = with_results(payload, compiled, predicted)
         return cls(schedule, program, payload, timing, predicted, hold)
 
 

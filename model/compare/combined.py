@@ -27,6 +27,7 @@ from ..program.compiler import Compiled
 from ..program.memory.layout import upper_half
 from ..program.payload import Payload
 from ..run.packets import packets_of, routed
+from ..run.run import Run
 from ..run.trace import Trace
 from ..schedule.schedule import Schedule
 from ..schedule.streamed_moves import FIRST, Moves
@@ -38,16 +39,15 @@ Cycles = Mapping[tuple[int, int, int], Mapping[int, int]]
 """Cycles of words by address, for each node, lane and step."""
 
 
-def with_results(payload: Payload, compiled: Compiled, predicted: Trace) -> Payload:
+def with_results(payload: Payload, compiled: Compiled, predicted: Run) -> Payload:
     """Add to ``payload`` the expected results of all blocks that a custom operator combines.
 
-    ``predicted`` is the trace of the prediction. Raises :class:`.InvalidInput` for an operator
-    without a meaning.
+    Raises :class:`.InvalidInput` for an operator without a meaning.
     """
     own = {each.name: each for each in compiled.program.config.operators if not each.built_in}
     if not own.keys() & set(compiled.schedule.blocks.operator):
         return payload
-    combining = _Combining(payload, compiled, own, predicted)
+    combining = _Combining(payload, compiled, own, predicted.trace)
     return replace(payload, results=payload.results | combining.carried_out())
 
 

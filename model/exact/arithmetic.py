@@ -12,6 +12,7 @@ The result equals the run of the cycle model (:func:`~..cycle.model.run`) bit fo
 trace are made on first access.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Words
 from ..base.errors import InvalidInput
 from ..cycle.control import Control
 from ..network.config import Timing
@@ -36,6 +38,14 @@ from .races import require_no_races
 from .timetable import Timetable, timetable
 from .trace import trace_of
 
+Memory = Words | Callable[[], Words]
+"""Message memories before a run, or a function that makes them, called only if they are needed."""
+
+MOST_FLITS = 1 << 26
+"""Most flits of a trace by arithmetic: some 10 GB meanwhile. The cycle model takes a quarter."""
+MOST_SIMULATED = 1 << 29
+"""Most flits of a trace by the cycle model: some 20 GB and a few minutes."""
+
 
 class ExactPrediction(Prediction):
     """A run predicted by arithmetic; memory and trace are made on first access.
@@ -43,18 +53,19 @@ class ExactPrediction(Prediction):
     Until then the memories before the run must not be changed.
     """
 
-    _parts: tuple[Program, npt.NDArray[np.uint64], Timetable, Passages]
+    _parts: tuple[Program, Memory, Timing, Timetable, Passages]
 
     def __init__(
         self,
         program: Program,
-        memory: npt.NDArray[np.uint64],
+        memory: Memory,
+        timing: Timing,
         times: Timetable,
         there: Passages,
     ) -> None:
         nodes, lanes = program.nodes, program.config.lanes
         values: dict[str, Any] = {
-            "_parts": (program, memory, times, there),
+            "_parts": (program, memory, timing, times, there),
             "finished": True,
             "cycles": times.cycles,
             "flags": np.zeros(nodes, dtype=np.uint8),
@@ -70,8 +81,8 @@ class ExactPrediction(Prediction):
 
     @cached_property
     def _moved(self) -> Moved:
-        program, memory, times, _ = self._parts
-        return move_words(program, times, memory)
+        program, memory, _, times, _ = self._parts
+        return move_words(program, times, memory() if callable(memory) else memory)
 
     @cached_property
     def memory(self) -> npt.NDArray[np.uint64]:  # type: ignore[override]
@@ -80,19 +91,21 @@ class ExactPrediction(Prediction):
 
     @cached_property
     def trace(self) -> Trace:  # type: ignore[override]
-        """Every flit that left a router."""
-        program, _, times, there = self._parts
+        """Every flit that left a router; raises :class:`.InvalidInput` for too many flits."""
+        program, memory, timing, times, there = self._parts
+        if program.flit_hops > MOST_FLITS:
+            return _simulated(program, memory, timing=timing).trace
         return trace_of(program, times, there, self._moved.payload)
 
     def link_flits(self, topology: Topology) -> npt.NDArray[np.int64]:
         """Count the flits that crossed each link, without a trace."""
-        program, _, _, there = self._parts
+        program, *_, there = self._parts
         return link_flits(program, there)
 
 
 def run(
     program: Program,
-    memory: npt.NDArray[np.uint64],
+    memory: Memory,
     *,
     timing: Timing,
     cycle_limit: int | None = None,
@@ -115,26 +128,38 @@ def run(
     # A controller's limit of 0 means no limit.
     if control is not None and 0 < control.limit <= times.cycles:
         raise Declined("the run is longer than its limit")
-    return ExactPrediction(program, memory, times, there)
+    return ExactPrediction(program, memory, Timing.named(timing), times, there)
 
 
 def predict(
     program: AnyProgram,
-    memory: npt.NDArray[np.uint64],
+    memory: Memory,
     *,
     timing: Timing,
     control: Control | None = None,
 ) -> Prediction:
     """Predict the run of ``program`` by arithmetic, or by the cycle model if that declines.
 
-    Arguments and result are those of :func:`~..cycle.model.run`. Circuits are simulated.
+    Arguments and result are those of :func:`~..cycle.model.run`, except that ``memory`` may be a
+    function. Circuits are simulated. Raises :class:`.InvalidInput` if too many flits would be.
     """
     if isinstance(program, Program):
         with suppress(Declined):
             return run(program, memory, timing=timing, control=control)
+    return _simulated(program, memory, timing=timing, control=control)
+
+
+def _simulated(
+    program: AnyProgram, memory: Memory, *, timing: Timing, control: Control | None = None
+) -> Prediction:
+    """Return the run by the cycle model; raise :class:`.InvalidInput` if it has too many flits."""
+    if isinstance(program, Program) and program.flit_hops > MOST_SIMULATED:
+        allowed = f"at most {MOST_SIMULATED} (a smaller network or fewer words help)"
+        raise InvalidInput.of("flits of a simulated run at all routers", allowed, program.flit_hops)
     from ..cycle.any_run import run_any  # noqa: PLC0415 - loads compiled code
 
-    return run_any(program, memory, timing=timing, control=control)
+    held = memory() if callable(memory) else memory
+    return run_any(program, held, timing=timing, control=control)
 
 
 def _require_simple(program: Program, control: Control | None) -> None:

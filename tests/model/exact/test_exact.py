@@ -14,6 +14,7 @@ from helpers.all_port_programs import all_port
 from helpers.circuits import circuit_program
 from helpers.generated import generated
 from helpers.programs import DOWN, NORTH, UP, program, put, words
+from helpers.refusals import refusal_of
 from helpers.soak.operators import with_operator
 from helpers.soak.programs import memories, program_networks, programs
 from helpers.soak.samples import made, sampled
@@ -24,6 +25,7 @@ from eyecast.ip.drawn_circuits import drawn_circuits, with_faults
 from eyecast.model.cycle import model as cycle_model
 from eyecast.model.cycle.circuits import run_circuits
 from eyecast.model.cycle.control import Control
+from eyecast.model.exact import arithmetic
 from eyecast.model.exact.arithmetic import predict, run
 from eyecast.model.exact.circuits import closed_run
 from eyecast.model.exact.declined import Declined
@@ -333,6 +335,38 @@ def test_order_free_combinations_of_several_lanes_are_worked_out() -> None:
         operators="add",
     )
     assert compared(made, words(made), Timing.BARRIER)
+
+
+def test_memories_are_made_for_words_only() -> None:
+    made, asked = program({0: [put(1, (UP, 1), length=4)]}, {1: [1]}), []
+
+    def memory() -> npt.NDArray[np.uint64]:
+        asked.append(1)
+        return words(made)
+
+    predicted = predict(made, memory, timing=Timing.BARRIER)
+    assert predicted.link_flits(made.config.topology).any()
+    assert not asked
+    assert_same(predicted, cycle_model.run(made, words(made), timing=Timing.BARRIER))
+    assert asked == [1]
+    waiting = replace(made, config=replace(made.config, depth=1))
+    simulated = cycle_model.run(waiting, words(made), timing=Timing.BARRIER)
+    assert_same(predict(waiting, memory, timing=Timing.BARRIER), simulated)
+
+
+def test_long_traces_are_simulated_and_longer_ones_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = program({0: [put(1, (UP, 2), length=4)]}, {2: [1]})
+    simulated = cycle_model.run(made, words(made), timing=Timing.SELF_TIMED)
+    monkeypatch.setattr(arithmetic, "MOST_FLITS", made.flit_hops - 1)
+    monkeypatch.delattr(arithmetic, "trace_of")
+    assert_same(predict(made, words(made), timing=Timing.SELF_TIMED), simulated)
+    monkeypatch.setattr(arithmetic, "MOST_SIMULATED", made.flit_hops - 1)
+    line = f"must be at most {made.flit_hops - 1} (a smaller network or fewer words help), not "
+    line = f"flits of a simulated run at all routers {line}{made.flit_hops}"
+    predicted = predict(made, words(made), timing=Timing.BARRIER)
+    assert refusal_of(getattr, predicted, "trace") == line
 
 
 @pytest.mark.parametrize("timing", Timing)

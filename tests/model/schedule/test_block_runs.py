@@ -93,6 +93,10 @@ def test_a_schedule_in_runs_is_that_with_an_array(collective: str, topology: Top
     assert not isinstance(plain.block_ids, BlockRuns)
     for schedule in (made, plain):
         schedule.check()
+    network = NetworkConfig(topology=topology)
+    programs = [fit(network, [each])[1][0].program for each in (made, plain)]
+    for column in ("step", "source_address", "target_address", "length", "lead", "window"):
+        assert np.array_equal(*(getattr(each, column) for each in programs))
     assert np.array_equal(made.send_words, plain.send_words)
     assert expected_cycles(made) == expected_cycles(plain)
     for one, other in zip(
@@ -126,6 +130,13 @@ def test_runs_out_of_range_are_refused() -> None:
         error = _error(replace(made, block_ids=runs.array))
         assert error is not None
         assert "block must be 0 to 15, not " in error
+
+
+def test_programs_of_rings_list_no_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = generated("all-reduce", "stream-ring", torus((16, 16)), words=256)
+    monkeypatch.setattr(BlockRuns, "__getitem__", None)
+    _, (one,) = fit(NetworkConfig(topology=made.topology), [made])
+    assert len(one.program.step) == made.sends
 
 
 def test_too_many_blocks_are_refused_where_each_is_listed() -> None:
