@@ -103,7 +103,8 @@ def _require_in_order(
     lead, begin, target = program.lead, program.source_address, program.target_address
     in_order = np.ones(len(rows), dtype=np.bool_)
     # Addresses that wrap once at most are the same if the first and the last one are.
-    for word in (0, program.length[rows] - lead[rows] - 1):
+    last = program.length[rows] - lead[rows] - 1
+    for word in (np.zeros_like(last), last):
         sent = address_of(begin[rows], lead[rows] + word, program.window[rows])
         in_order &= sent == address_of(target[fed], word, program.window[fed])
     if not in_order.all() or np.isin(fed, several).any():

@@ -64,13 +64,14 @@ def _pieces(
     alike = (operators == operators[:1]).all() and (base == base[:1]).all()
     if alike and layout.packed is None and not layout.halves.any:
         for send, runs in schedule.runs():
-            yield send, runs.first, layout.starts[runs.end] - layout.starts[runs.first]
+            first = runs.first.astype(np.int64)
+            yield send, first, layout.starts[runs.end] - layout.starts[first]
         return
     schedule.require_listable("a program")
-    for first, end in portions(schedule.block_offsets):
-        offsets = schedule.block_offsets[first : end + 1]
-        block = schedule.block_ids[offsets[0] : offsets[-1]]
-        yield np.repeat(np.arange(first, end), np.diff(offsets)), block, words[block]
+    for begin, end in portions(schedule.block_offsets):
+        offsets = schedule.block_offsets[begin : end + 1]
+        block = schedule.block_ids[offsets[0] : offsets[-1]].astype(np.int64)
+        yield np.repeat(np.arange(begin, end), np.diff(offsets)), block, words[block]
 
 
 class _Placed(NamedTuple):

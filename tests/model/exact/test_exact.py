@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 import eyecast as package
 from eyecast.ip.drawn_circuits import drawn_circuits, with_faults
+from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.cycle import model as cycle_model
 from eyecast.model.cycle.circuits import run_circuits
 from eyecast.model.cycle.control import Control
@@ -367,6 +368,19 @@ def test_long_traces_are_simulated_and_longer_ones_are_refused(
     line = f"flits of a simulated run at all routers {line}{made.flit_hops}"
     predicted = predict(made, words(made), timing=Timing.BARRIER)
     assert refusal_of(getattr, predicted, "trace") == line
+
+
+@pytest.mark.slow
+def test_an_all_reduce_of_16384_nodes_is_proved_and_worked_out() -> None:
+    made = generated("all-reduce", "stream-ring", torus((128, 128)), words=1 << 14)
+    made.check()
+    compiled, bound = compile_certified(made, {}), schedule_bound(made, None).value
+
+    def memory() -> npt.NDArray[np.uint64]:
+        pytest.fail("memories of 2 GB are made")
+
+    found = run(compiled.program, memory, timing=Timing.BARRIER)
+    assert bound <= found.cycles <= 1.04 * bound
 
 
 @pytest.mark.parametrize("timing", Timing)
