@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -97,16 +97,18 @@ class Case:
         schedule, _, program = compiled
         config = program.config
         payload = Payload.random(compiled, seed, messages)
-        memory, control = payload.memory(config), Control(hold=hold)
+        memory, control = partial(payload.memory, config), Control(hold=hold)
 
         if isinstance(program, Program):
             require_timing(program, timing)
-        model = run_any if simulated else predict
-        predicted = model(program, memory, timing=timing, control=control)
+        if simulated:
+            predicted = run_any(program, memory(), timing=timing, control=control)
+        else:
+            predicted = predict(program, memory, timing=timing, control=control)
         if config.programs and not predicted.finished:
             # The run does not end by itself, so the controller's limit must end it.
             control = replace(control, limit=watchdog(predicted))
-            predicted = run_any(program, memory, timing=timing, control=control)
+            predicted = run_any(program, memory(), timing=timing, control=control)
         if config.contention_free and predicted.stalled_flits.any():
             allowed = f"none in a contention-free network, with {timing} timing"
             raise InvalidInput.of("flits that wait", allowed, int(predicted.stalled_flits.sum()))

@@ -58,10 +58,12 @@ class Payload:
         contributions, holders, results = {}, {}, {}
         operators = {operator.name: operator for operator in config.operators}
         begins = np.cumsum(blocks.words) - blocks.words
+        everyone = tuple(schedule.topology.working_nodes.tolist())
         for block, name in enumerate(blocks.operator):
             if name is None:
                 continue
-            nodes = blocks.holders(block, schedule.topology)
+            listed = blocks.contributors[block]
+            nodes = everyone if listed is None else listed
             own = _drawn(draw, config, (len(nodes), int(blocks.words[block])))
             if messages is not None:
                 own = messages[:, begins[block] : begins[block] + blocks.words[block]]
