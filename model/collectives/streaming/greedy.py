@@ -14,28 +14,35 @@ unequal blocks into pieces of about equal length. Where links have rates (docs/r
     rate 1   | a | b | c | d |      four pieces in a step
     rate 2   |   a   |   b   |      two
     rate 4   |       a       |      one
+
+**Parts.** Nodes that links faster than the slowest join are a *part*, such as a chiplet. The links
+between parts are the bottleneck, so some tries bring each piece into each part only once. These
+links choose first. If none of them brings a piece, the step is *short*: the other links bring half
+as many pieces in it, so that the last pieces spread quickly. The best length of a piece depends on
+the latencies too, so these tries have several lengths.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ...base.arrays import Numbers
 from ...base.errors import require_range
-from ...base.ragged import shares_of
+from ...base.ragged import even_shares, shares_of
 from ...bounds.hops import hops_from
 from ...network.links import linked_pairs
 from ...network.port_model import PortModel
 from ...network.topology import NO_LINK, Topology
 from ...schedule.collective import Collective
-from ...schedule.duration import ONE_HOP_CYCLES
+from ...schedule.duration import ONE_HOP_CYCLES, expected_cycles
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, Declared, rooted
+from ..reductions.bounds import parts_joined
 from .sends import SendList, blocks_for_all
 
 if TYPE_CHECKING:
@@ -55,6 +62,12 @@ LEAST_PIECE = 64
 
 Move = tuple[int, int, int]
 """Step, link and block."""
+
+Cut = tuple[Numbers, Numbers]
+"""Owners and lengths of pieces."""
+
+LinksInto = list[list[tuple[int, int]]]
+"""For each node the links into it, each with the node at which it begins."""
 
 Tried = tuple[list[Move], Numbers, Numbers]
 """Moves, and the owners and lengths of the moved blocks."""
@@ -79,10 +92,17 @@ def greedy_all_gather(
         pieces = shares_of(np.array([words]), np.zeros(min(number, words), np.int64))
         lengths = np.repeat(pieces, len(working))
         cut = [(np.tile(working, len(pieces)), lengths)]
+        numbers = [1 << bit for bit in range(min(words, 2 * number).bit_length())]
+        by_parts = [
+            (np.tile(working, few), np.repeat(even_shares(words, few), len(working)))
+            for few in numbers
+        ]
     else:
         each = np.asarray(block_words)[working]
-        cut = [_pieces(working, each, length) for length in _likely_lengths(topology, each)]
-    return _fastest("greedy", topology, links, Collective.ALL_GATHER, None, cut)
+        cut = by_parts = [
+            _pieces(working, each, length) for length in _likely_lengths(topology, each)
+        ]
+    return _fastest("greedy", topology, links, Collective.ALL_GATHER, None, cut, by_parts)
 
 
 def greedy_broadcast(topology: Topology, root: int, words: int) -> Schedule:
@@ -133,14 +153,40 @@ def _fastest(
     links: PathLinks,
     collective: str,
     root: int | None,
-    cut: list[tuple[Numbers, Numbers]],
+    cut: list[Cut],
+    by_parts: Sequence[Cut] = (),
 ) -> Schedule:
-    """Return the schedule with the fewest cycles of all tries of these owners and lengths."""
+    """Return the schedule with the fewest cycles of all tries of these owners and lengths.
+
+    Tries of the owners and lengths ``by_parts`` bring each piece into each part once.
+    """
     rates = _rates(topology, links)
-    found = [
-        made for owners, lengths in cut for made in _tries(topology, links, rates, owners, lengths)
-    ]
-    moves, owners, lengths = min(found, key=lambda tried: _cycles(tried, rates))
+    usual = _choices(topology, links, rates, np.zeros(topology.nodes, np.int64))
+    found = [made for owners, lengths in cut for made in _tries(topology, usual, owners, lengths)]
+    found = [min(found, key=lambda tried: _cycles(tried, rates))]
+    fast = rates < rates.max(initial=1)
+    part = parts_joined(topology.nodes, links.begins[fast], links.ends[fast])
+    if fast.any() and np.unique(part[topology.working_nodes]).size > 1:
+        choices = _choices(topology, links, rates, part)
+        found += [
+            (_gathered(topology, choices, owners, lengths, 0), owners, lengths)
+            for owners, lengths in by_parts
+            if topology.nodes * len(owners) <= TRIED_BLOCKS
+        ]
+    made = (_schedule(name, topology, links, collective, root, tried) for tried in found)
+    return next(made) if len(found) == 1 else min(made, key=expected_cycles)
+
+
+def _schedule(
+    name: str,
+    topology: Topology,
+    links: PathLinks,
+    collective: str,
+    root: int | None,
+    tried: Tried,
+) -> Schedule:
+    """Return the schedule of the moves of a try."""
+    moves, owners, lengths = tried
     together: dict[tuple[int, int], list[int]] = {}
     for step, link, block in moves:
         together.setdefault((step, link), []).append(block)
@@ -195,12 +241,12 @@ def _pieces(working: Numbers, words: Numbers, length: int) -> tuple[Numbers, Num
 
 
 def _tries(
-    topology: Topology, links: PathLinks, rates: Numbers, owners: Numbers, lengths: Numbers
+    topology: Topology, choices: _Choices, owners: Numbers, lengths: Numbers
 ) -> Iterator[Tried]:
     """Yield the moves of pieces with these ``owners`` and ``lengths``, by random tries."""
     cells = topology.nodes * len(owners)
     for seed in range(min(MOST_TRIES, max(1, TRIED_BLOCKS // max(cells, 1)))):
-        yield _gathered(topology, links, rates, owners, lengths, seed), owners, lengths
+        yield _gathered(topology, choices, owners, lengths, seed), owners, lengths
 
 
 def _cycles(tried: Tried, rates: Numbers) -> int:
@@ -214,28 +260,65 @@ def _cycles(tried: Tried, rates: Numbers) -> int:
     return int((busy.max(axis=1) + ONE_HOP_CYCLES).sum())
 
 
+class _Choices(NamedTuple):
+    """The links that may bring pieces into each node, each once for each piece of a step.
+
+    part
+        The part of each node; a piece enters each part once.
+    between, within
+        Links between parts, and all others.
+    short
+        The others in a step in which no link between parts brings a piece.
+    """
+
+    part: Numbers
+    between: LinksInto
+    within: LinksInto
+    short: LinksInto
+
+
+def _choices(topology: Topology, links: PathLinks, rates: Numbers, part: Numbers) -> _Choices:
+    """Return the choices of all links, where ``part`` is the part of each node."""
+    room = rates.max(initial=1) // rates
+    between = part[links.begins] != part[links.ends]
+    half = np.where(rates < rates.max(initial=1), -(-room // 2), 0) if between.any() else room
+    rooms = (np.where(chosen, each, 0) for chosen, each in ((between, room), (~between, room)))
+    lists = (_links_into(topology, links, each) for each in (*rooms, np.where(between, 0, half)))
+    return _Choices(part, *lists)
+
+
 def _gathered(
-    topology: Topology,
-    links: PathLinks,
-    rates: Numbers,
-    owners: Numbers,
-    lengths: Numbers,
-    seed: int,
+    topology: Topology, choices: _Choices, owners: Numbers, lengths: Numbers, seed: int
 ) -> list[Move]:
     """Return the moves of one try, until all nodes have all blocks that are not empty."""
     draw = np.random.default_rng(seed)
-    into = _links_into(topology, links, rates)
+    part, between, within, short = choices
     # The nodes with the fewest incoming links choose first.
-    order = sorted(topology.working_nodes.tolist(), key=lambda node: len(into[node]))
+    order = sorted(topology.working_nodes.tolist(), key=lambda node: len(within[node]))
     have = np.tile(lengths == 0, (topology.nodes, 1))
     have[owners, np.arange(len(owners))] = True
+    entered = have.copy()
+    entered[part[owners], np.arange(len(owners))] = True
     holders = np.ones(len(owners))
     moves: list[Move] = []
     step = 0
     while not have[order].all():
         step += 1
         lots = holders + draw.random(len(owners)) / 2
-        came = [(node, move) for node in order for move in _chosen(have, into[node], node, lots)]
+        missing = ~have
+        came = []
+        # Pieces that few parts have come first.
+        far = lots + topology.nodes * entered.sum(axis=0)
+        for node in order if any(between) else ():
+            new = missing[node] & ~entered[part[node]]
+            for move in _chosen(have, between[node], new, far):
+                came.append((node, move))
+                missing[node, move[1]] = False
+                entered[part[node], move[1]] = True
+        into = within if came else short
+        for node in order:
+            chosen = _chosen(have, into[node], missing[node], lots)
+            came += [(node, move) for move in chosen]
         if not came:
             raise topology.refusal("greedy", "one in which every node reaches all others")
         for node, (link, block) in came:
@@ -245,27 +328,25 @@ def _gathered(
     return moves
 
 
-def _links_into(
-    topology: Topology, links: PathLinks, rates: Numbers
-) -> list[list[tuple[int, int]]]:
+def _links_into(topology: Topology, links: PathLinks, room: Numbers) -> LinksInto:
     """Return the links into each node, each with the node at which it begins.
 
-    A link is listed once for each piece that it brings while the slowest link brings one.
+    A link is listed once for each of the ``room`` pieces that it may bring in a step.
     """
-    slowest = int(rates.max(initial=1))
-    into: list[list[tuple[int, int]]] = [[] for _ in range(topology.nodes)]
-    for link, (begin, end) in enumerate(
-        zip(links.begins.tolist(), links.ends.tolist(), strict=True)
-    ):
-        into[end] += [(link, begin)] * (slowest // int(rates[link]))
+    into: LinksInto = [[] for _ in range(topology.nodes)]
+    ends = zip(links.begins.tolist(), links.ends.tolist(), room.tolist(), strict=True)
+    for link, (begin, end, pieces) in enumerate(ends):
+        into[end] += [(link, begin)] * pieces
     return into
 
 
 def _chosen(
-    have: np.ndarray, links: list[tuple[int, int]], node: int, lots: np.ndarray
+    have: np.ndarray, links: list[tuple[int, int]], missing: np.ndarray, lots: np.ndarray
 ) -> list[tuple[int, int]]:
-    """Choose blocks for ``node``: over each of ``links`` the rarest there, none twice."""
-    missing = ~have[node]
+    """Choose blocks of ``missing`` for a node: over each of ``links`` the rarest, none twice.
+
+    Blocks that are chosen are no longer ``missing``.
+    """
     offers = sorted(
         ((have[source] & missing, link) for link, source in links), key=lambda offer: offer[0].sum()
     )
