@@ -18,10 +18,15 @@ several pieces in it, but all of them up or all of them down: a port sends one p
 each step every link takes the most urgent pieces that have arrived at its node. A piece is urgent
 if it came early in the message, and if it has many links before it. A link that has a full packet
 in one direction only takes that one, so that links within parts keep up with those between parts.
+If no piece waits for the slowest links, the step may be *short*: a link takes one piece in it, so
+that first pieces reach the slowest links early, and last pieces their nodes.
 
 More pieces keep slow links idle for a shorter time at both ends, but each step takes more than its
-words. The number of pieces with the fewest estimated cycles is chosen.
+words. The number of pieces with the fewest estimated cycles is chosen; then, of three ways to order
+them, the one whose schedule is expected to take the fewest cycles.
 """
+
+from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -37,7 +42,7 @@ from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
-from ...schedule.duration import COMBINED_CYCLES, ONE_HOP_CYCLES
+from ...schedule.duration import COMBINED_CYCLES, ONE_HOP_CYCLES, expected_cycles
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, Declared
 from ..reductions.bounds import parts_joined
@@ -58,8 +63,9 @@ AVOIDED = 0.03
 """Levels that an earlier tree on a link counts for, when a root is chosen."""
 FILLING = 1.2
 """Steps in which links wait at both ends, for each level of the deepest tree, about."""
-PACE = 0.5
-"""Hops that a piece is less urgent for each step that the busiest link takes for it."""
+WAYS = ((0.5, False), (0.5, True), (0.25, True))
+"""Pace (hops that a piece is less urgent for each step that the busiest link takes for it), and
+whether some steps are short."""
 
 Link = tuple[int, int]
 """The node at which a link begins, and the node at which it ends."""
@@ -115,12 +121,16 @@ def overlapped_all_reduce(topology: Topology, words: int, operator: str) -> Sche
     levels = max(tree.levels for tree in few)
     number = _likely_number(topology, levels, busiest, words)
     trees, busiest = _trees(graph, min(number, TREES // topology.nodes))
-    moves = _moves(graph, trees, number, PACE * busiest)
-    sends = SendList()
-    for (step, link, combine), pieces in moves.items():
-        sends.add(step, link, pieces, combine=combine)
     blocks = Blocks.reduced_to((None,) * number, even_shares(words, number), operator)
-    return sends.schedule(NAME, topology, Collective.ALL_REDUCE, PortModel.ALL_PORT, None, blocks)
+
+    def made(pace: float, short: bool) -> Schedule:
+        queues, sends = _Queues(graph, trees, pace * busiest, short), SendList()
+        for (step, link, combine), pieces in _moves(queues, number).items():
+            sends.add(step, link, pieces, combine=combine)
+        ports, name = PortModel.ALL_PORT, Collective.ALL_REDUCE
+        return sends.schedule(NAME, topology, name, ports, None, blocks)
+
+    return min((made(*way) for way in WAYS), key=expected_cycles)
 
 
 def _graph(topology: Topology) -> _Graph:
@@ -212,9 +222,8 @@ def _likely_number(topology: Topology, levels: int, busiest: float, words: int) 
     return max(1, min(number, words, MOST_MOVES // topology.nodes))
 
 
-def _moves(graph: _Graph, trees: list[_Tree], number: int, pace: float) -> dict[Move, list[int]]:
-    """Return the pieces of each packet; each piece is ``pace`` hops less urgent than the last."""
-    queues = _Queues(graph, trees, pace)
+def _moves(queues: _Queues, number: int) -> dict[Move, list[int]]:
+    """Return the pieces of each packet."""
     for piece in range(number):
         queues.begin(piece)
     moves: dict[Move, list[int]] = {}
@@ -231,11 +240,12 @@ def _moves(graph: _Graph, trees: list[_Tree], number: int, pace: float) -> dict[
 class _Queues:
     """The pieces that wait for each link, to be combined or copied: the most urgent ones first.
 
-    Pieces with many hops left are more urgent, and late pieces are less urgent.
+    Pieces with many hops left are more urgent; each is ``pace`` hops less urgent than the last one.
+    With ``short``, steps without a piece for the slowest links are short.
     """
 
-    def __init__(self, graph: _Graph, trees: list[_Tree], pace: float) -> None:
-        self._graph, self._trees, self._pace = graph, trees, pace
+    def __init__(self, graph: _Graph, trees: list[_Tree], pace: float, short: bool) -> None:
+        self._graph, self._trees, self._pace, self._short = graph, trees, pace, short
         self._waiting: dict[tuple[Link, bool], list[tuple[float, int]]] = {
             (link, combine): [] for link in graph.room for combine in (True, False)
         }
@@ -253,7 +263,11 @@ class _Queues:
     def packets(self) -> list[tuple[Link, bool, list[int]]]:
         """Take the pieces of the next step: for each link, whether they combine, and the pieces."""
         taken = []
-        for link, room in self._graph.room.items():
+        short = self._short and not any(
+            queue for (link, _), queue in self._waiting.items() if self._graph.room[link] == 1
+        )
+        for link, most in self._graph.room.items():
+            room = 1 if short else most
             combine = self._combines(link, room)
             queue = self._waiting[link, combine]
             pieces = [heappop(queue)[1] for _ in range(min(room, len(queue)))]
