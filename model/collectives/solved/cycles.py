@@ -1,6 +1,7 @@
-"""Schedules of the fewest cycles on circuits, with a solver's proof, for collectives that copy.
+"""Schedules of the fewest cycles on circuits, with a solver's proof.
 
-Each word is followed alone, from cycle to cycle, over a network without arbitration::
+Each word is followed alone, from cycle to cycle, over a network without arbitration. Of collectives
+that copy::
 
     a node begins one word a cycle      when it has it, or ``READ`` cycles after it left a router
     a router forks a word               to any outputs but the link it came by, a cycle later
@@ -11,9 +12,9 @@ a node needs, or sends on, becomes a send; the words of a tree have one step, in
 The compiler of circuits places words in this order, each as early as it can. In most cases it finds
 as many cycles; an early word may also be in the way of later ones, and cost a few cycles more.
 
-A reduce is not a broadcast backwards, so collectives with sums need another model: a fork takes no
-cycle and has any number of outputs, but a join takes one and has two inputs, and a node that adds
-arriving words to one word needs three cycles for each (docs/router.md, section 23).
+A reduce is not a broadcast backwards: a fork takes no cycle and has any number of outputs, but a
+join takes one and has two inputs. So collectives with sums have a model of their own, and its
+docstring says which schedules it covers (:mod:`.sums`). The notice of a proof speaks of these.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ from ...schedule.collective import Collective
 from ...schedule.requested_blocks import blocks_of
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared
-from ..declared.request import Request
+from ..declared.request import Request, words_of
 from ..streaming.sends import SendList
 from .solver import MOST_NODES, Model, least
+from .sums import Sums
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import IntVar
@@ -42,8 +44,6 @@ if TYPE_CHECKING:
 NAME = "optimal-cycles"
 READ = 4
 """Cycles from a word's way out of a router to its next way in."""
-BESIDE = 6
-"""Cycles of a run beside the number of the cycle in which the last word leaves its last router."""
 MOST_WORDS = 128
 """Most words of all blocks together."""
 MOST_CYCLES = 256
@@ -58,28 +58,35 @@ def fewest_cycles(collective: Collective, asked: Request) -> Schedule:
     topology = asked.topology
     require_range(f"nodes for {NAME}", topology.nodes, 1, MOST_NODES)
     require_range("words", asked.words, 1, MOST_WORDS)
+    if asked.source is not None:
+        topology.require_working("source", asked.source)
     if topology.links_differ:
         raise topology.refusal(NAME, "one of equal links")
-    blocks = blocks_of(topology, (asked.of(collective),), (), asked.words)
+    words = words_of(collective, asked.words)
+    blocks = blocks_of(topology, (asked.of(collective),), (), words)
     require_range(f"words of all blocks for {NAME}", len(blocks), 1, MOST_WORDS)
+    model = Sums if collective.reduces else _Copies
     with announced(f"solving for the {NAME} {collective} on the {topology.label}"):
-        found, _, proved = least(partial(_Model, topology, blocks), range(MOST_CYCLES))
+        found, _, proved = least(partial(model, topology, NAME, blocks), range(MOST_CYCLES))
         if found is None:
             allowed = f"one with a schedule of {MOST_CYCLES} cycles, found in time"
             raise topology.refusal(NAME, allowed)
         found.begin_early()
     sends = found.sends()
     if sends.step:
-        LOG.info("%s: no schedule takes fewer than %d cycles, proved", NAME, proved + BESIDE)
+        LOG.info("%s: no schedule takes fewer than %d cycles, proved", NAME, proved + model.beside)
     ports, root = PortModel.FULL_DUPLEX, asked.source
     return replace(sends.schedule(NAME, topology, collective, ports, root, blocks), circuits=True)
 
 
-class _Model(Model):
+class _Copies(Model):
     """The model of words that all leave their last router by cycle ``last``, and its solution."""
 
-    def __init__(self, topology: Topology, blocks: Blocks, last: int) -> None:
-        super().__init__(topology, NAME)
+    beside = 6
+    """Cycles of a run beside the number of the cycle in which the last word leaves."""
+
+    def __init__(self, topology: Topology, name: str, blocks: Blocks, last: int) -> None:
+        super().__init__(topology, name)
         self._blocks = blocks
         self._begins: dict[tuple[int, int, int], IntVar] = {}
         self._over: dict[tuple[int, int, int, int], IntVar] = {}
@@ -189,6 +196,9 @@ class _Model(Model):
         return last - len(simple) + 1, simple
 
 
+_TOO_LONG = (Collective.ALL_REDUCE, Collective.BARRIER)
+"""Collectives that the solver cannot serve in time: their schedules would be slower than others."""
+
 ALGORITHMS = tuple(
     Declared(
         collective,
@@ -196,8 +206,9 @@ ALGORITHMS = tuple(
         partial(fewest_cycles, collective),
         networks=f"any network of circuits of at most {MOST_NODES} nodes",
         steps="those with the fewest cycles",
+        takes=("operator",) * collective.reduces,
         circuits=True,
     )
     for collective in Collective
-    if not collective.reduces
+    if collective not in _TOO_LONG
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...base.errors import InvalidInput
@@ -22,6 +23,9 @@ SOLVED = ("OPTIMAL", "FEASIBLE")
 class Model:
     """A model of schedules on a network, and its last solution; refused without OR-tools."""
 
+    linearization = 1
+    """How much of the model CP-SAT gives to its linear solver, too: OR-tools' default."""
+
     def __init__(self, topology: Topology, name: str) -> None:
         self._cp_model = _cp_model_of(name)
         self._model: CpModel = self._cp_model.CpModel()
@@ -32,13 +36,22 @@ class Model:
 
     def solve(self) -> str:
         """Look for any schedule, or keep the last solution; return the solver's status."""
-        solver = self._cp_model.CpSolver()
-        solver.parameters.max_time_in_seconds = SECONDS
-        solver.parameters.num_workers = 1
-        status = str(solver.status_name(solver.solve(self._model)))
-        if status in SOLVED:
-            self._solver = solver
-        return status
+        end = monotonic() + SECONDS
+        while True:
+            solver = self._cp_model.CpSolver()
+            solver.parameters.max_time_in_seconds = max(0.0, end - monotonic())
+            solver.parameters.num_workers = 1
+            solver.parameters.linearization_level = self.linearization
+            status = str(solver.status_name(solver.solve(self._model)))
+            if status not in SOLVED:
+                return status
+            if not self._forbids(solver):
+                self._solver = solver
+                return status
+
+    def _forbids(self, solver: CpSolver) -> bool:
+        """Return whether a solution is none, and add what forbids it to the model."""
+        return False
 
 
 Found = TypeVar("Found", bound=Model)

@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from contextlib import suppress
 
 import pytest
 from helpers.generated import generated
@@ -9,6 +10,7 @@ from helpers.refusals import refusal_of
 from helpers.switch_networks import switch_star
 
 import eyecast
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import SOLVED, algorithms_for
 from eyecast.model.collectives.shown_bounds import least_counts, schedule_bound
 from eyecast.model.collectives.solved import solver
@@ -133,6 +135,10 @@ CYCLES = {
     "all-to-all": (10, None),
     "neighbor": (8, None),
     "halo": (10, None),
+    "reduce": (11, 12),
+    "reduce-scatter": (11, None),
+    "scan": (11, None),
+    "exscan": (12, None),
 }
 """Cycles of 1 word and of 2 on a mesh of 2x2; None where the solver takes long."""
 
@@ -156,8 +162,34 @@ def test_fewest_cycles(collective: str, caplog: pytest.LogCaptureFixture) -> Non
         assert cycles >= schedule_bound(made, cycles).value
 
 
+def test_no_algorithm_takes_fewer_cycles_than_proved(caplog: pytest.LogCaptureFixture) -> None:
+    """Sums on small networks, with several words, a root in the middle, a switch, and maxima."""
+    caplog.set_level(logging.INFO)
+    for topology, collective, options in (
+        (mesh((3, 3)), "reduce", {"source": 4}),
+        (line(4), "reduce", {"source": 0, "words": 2}),
+        (line(3), "reduce-scatter", {}),
+        (line(3), "scan", {"words": 2}),
+        (line(3), "scan", {"operator": "max"}),
+        (line(4), "exscan", {}),
+        (switch_star(3), "reduce", {"source": 1}),
+    ):
+        asked = {"words": 1} | options
+        made = generated(collective, "optimal-cycles", topology, **asked)
+        made.check()
+        cycles = eyecast.predict(made, circuits=True).cycles
+        said = f"optimal-cycles: no schedule takes fewer than {cycles} cycles, proved"
+        assert said == caplog.messages[-1]
+        for other in algorithms_for(collective):
+            with suppress(eyecast.InvalidInput):
+                run = other.generate(Request(topology=topology, **asked))
+                assert eyecast.predict(run, circuits=True).cycles >= cycles
+
+
 def test_refusals_of_circuits() -> None:
     for collective, topology, words, complaint in (
+        ("all-reduce", line(2), 1, "algorithm for all-reduce must be "),
+        ("scan", mesh((5, 2)), 1, "nodes for optimal-cycles must be 1 to 9, not 10"),
         ("all-gather", mesh((5, 2)), 1, "nodes for optimal-cycles must be 1 to 9, not 10"),
         ("neighbor", line(3), 129, "words must be 1 to 128, not 129"),
         ("neighbor", line(3), 33, "words of all blocks for optimal-cycles must be 1 to 128"),
