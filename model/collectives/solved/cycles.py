@@ -20,6 +20,7 @@ docstring says which schedules it covers (:mod:`.sums`). The notice of a proof s
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -65,9 +66,10 @@ def fewest_cycles(collective: Collective, asked: Request) -> Schedule:
     words = words_of(collective, asked.words)
     blocks = blocks_of(topology, (asked.of(collective),), (), words)
     require_range(f"words of all blocks for {NAME}", len(blocks), 1, MOST_WORDS)
-    model = Sums if collective.reduces else _Copies
+    model: type[Sums | _Copies] = Sums if collective.reduces else _Copies
+    make: Callable[[int], Sums | _Copies] = partial(model, topology, NAME, blocks)
     with announced(f"solving for the {NAME} {collective} on the {topology.label}"):
-        found, _, proved = least(partial(model, topology, NAME, blocks), range(MOST_CYCLES))
+        found, _, proved = least(make, range(MOST_CYCLES))
         if found is None:
             allowed = f"one with a schedule of {MOST_CYCLES} cycles, found in time"
             raise topology.refusal(NAME, allowed)

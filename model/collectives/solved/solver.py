@@ -17,6 +17,8 @@ MOST_NODES = 9
 """Most nodes, with switches: the solver's models grow with their third power, or faster."""
 SECONDS = 60.0
 """Seconds for each model, and for an objective."""
+MOST_UNSOLVED = 10
+"""Models that the solver may leave unsolved in their time before the search ends."""
 SOLVED = ("OPTIMAL", "FEASIBLE")
 
 
@@ -58,12 +60,12 @@ Found = TypeVar("Found", bound=Model)
 
 
 def least(make: Callable[[int], Found], numbers: range) -> tuple[Found | None, int, int]:
-    """Solve the models of ``numbers`` in turn, until one has a solution.
+    """Solve the models of ``numbers`` in turn, until one has a solution, or too many take too long.
 
     Return this model, or None, its number, and the number below which the solver has proved that
     none has a solution.
     """
-    proved, number = 0, 0
+    proved, number, unsolved = 0, 0, 0
     for number in numbers:
         model = make(number)
         status = model.solve()
@@ -71,6 +73,9 @@ def least(make: Callable[[int], Found], numbers: range) -> tuple[Found | None, i
             proved = number + 1
         if status in SOLVED:
             return model, number, proved
+        unsolved += status != "INFEASIBLE"
+        if unsolved == MOST_UNSOLVED:
+            break
     return None, number, proved
 
 

@@ -400,6 +400,7 @@ def _wrong(chains: list[Chain]) -> Iterator[list[Choice]]:
 
 def _until_common(one: Chain, other: Chain) -> list[Choice]:
     """Return the choices of two ways up to the first common one, with it."""
-    common = [each for each in one if each in other][:1]
-    ends = [way.index(*common) if common else len(way) for way in (one, other)]
-    return [*one[: ends[0]], *other[: ends[1]], *common]
+    common = next((each for each in one if each in other), None)
+    if common is None:
+        return [*one, *other]
+    return [*one[: one.index(common)], *other[: other.index(common)], common]

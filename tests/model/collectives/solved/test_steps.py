@@ -186,6 +186,12 @@ def test_no_algorithm_takes_fewer_cycles_than_proved(caplog: pytest.LogCaptureFi
                 assert eyecast.predict(run, circuits=True).cycles >= cycles
 
 
+def test_the_search_ends_when_many_models_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver, "SECONDS", 0)
+    said = refusal_of(generated, "scan", "optimal-cycles", SQUARE, words=1)
+    assert said.startswith("network for optimal-cycles must be one with a schedule of 256 cycles, ")
+
+
 def test_refusals_of_circuits() -> None:
     for collective, topology, words, complaint in (
         ("all-reduce", line(2), 1, "algorithm for all-reduce must be "),
