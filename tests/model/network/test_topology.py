@@ -204,15 +204,6 @@ def test_faults_take_away_what_they_name_and_nothing_else(topology: Topology) ->
     assert (faulty.faulty_nodes, faulty.faulty_links) == (tuple(nodes), tuple(sorted({*pairs})))
 
 
-def test_a_faulty_link_is_gone_one_way_only() -> None:
-    faulty = with_faults(line(4), [3], [(0, 1)])
-    assert list(links(faulty)) == [(1, 1, 2, 2), (1, 2, 0, 1), (2, 2, 1, 1)]
-
-
-def test_a_faulty_link_is_all_parallel_links() -> None:
-    assert with_faults(ring(2), [], [(0, 1)]).neighbor.tolist() == [[-1, -1, -1], [-1, 0, 0]]
-
-
 def test_faults_add_up() -> None:
     once = with_faults(mesh((4, 4)), [5, 3], [(0, 1)])
     twice = with_faults(once, [5, 9], [(1, 0), (5, 6)])

@@ -119,13 +119,14 @@ def test_swing_on_a_torus() -> None:
     ids=str,
 )
 def test_whole_messages_are_exchanged(topology: object, algorithm: str, steps: int | None) -> None:
-    schedule = generated("all-reduce", algorithm, topology, words=5)
-    schedule.check()
-    assert schedule.port_model == "exchange"
-    assert schedule.pairs_sharing_links == 0
-    assert steps in (None, schedule.steps)
-    case = case_of(schedule, 1)
-    assert wrong_nodes(case, case.predicted.memory) == []
+    for all_port in (False, True):
+        schedule = generated("all-reduce", algorithm, topology, words=5, all_port=all_port)
+        schedule.check()
+        assert schedule.port_model == ("all-port" if all_port else "exchange")
+        assert schedule.pairs_sharing_links == 0
+        assert steps in (None, schedule.steps)
+        case = case_of(schedule, 1)
+        assert wrong_nodes(case, case.predicted.memory) == []
 
 
 @pytest.mark.parametrize(
@@ -284,18 +285,6 @@ def test_dissemination_refuses_what_no_network_carries_out(
 ) -> None:
     with pytest.raises(InvalidInput, match=said):
         generated("all-reduce", "dissemination", ring(nodes), words=5, operator=operator)
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "topology", "steps"),
-    [("recursive-doubling", hypercube(3), 3), ("swing-whole", torus((4, 4)), 4)],
-)
-def test_exchanges_on_all_ports(algorithm: str, topology: Topology, steps: int) -> None:
-    schedule = generated("all-reduce", algorithm, topology, words=4, all_port=True)
-    schedule.check()
-    case = case_of(schedule, 1)
-    assert (schedule.port_model, schedule.steps) == ("all-port", steps)
-    assert wrong_nodes(case, case.predicted.memory) == []
 
 
 # ---- Collectives by levels: on chiplets of several shapes and on a graph -------------------------

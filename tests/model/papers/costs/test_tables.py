@@ -194,19 +194,6 @@ def test_best_whole_packet_is_the_best_of_all() -> None:
     assert larger > 0
 
 
-@pytest.mark.parametrize("cost", COSTS, ids=label)
-def test_nothing_beats_a_lower_bound(cost: Cost) -> None:
-    if cost.ports not in ("one-port", "n-port"):
-        return
-    for n in dimensions(cost, 7):
-        for m, _, tau, tc in drawn(4):
-            share = m * n
-            bound = lower_bound(cost.collective, cost.ports, n, share)
-            for packet in (1, 7, share, share * 2**n):
-                if not cost.pipelined or packet <= share:
-                    assert cost.time(n, share, packet, tau, tc) >= bound.time(tau, tc)
-
-
 def test_lower_bounds_as_printed() -> None:
     n, m, nodes = 5, 13, 32
     at_least = {
