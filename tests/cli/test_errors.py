@@ -26,10 +26,8 @@ CORNER = "--source 0,0"
 BAD_OPTIONS = {
     # The network
     f"schedule --mesh 6x6 {CORNER}": f"{EYE}, of which the nearest is 8x8, not a 6x6 mesh {TREE}",
-    f"schedule --mesh 8x4 {CORNER}": f"{EYE}, of which the nearest is 8x8, not an 8x4 mesh {TREE}",
     f"schedule --mesh 0x4 {CORNER}": "side of mesh 0x4 must be at least 1, not 0",
     f"schedule --mesh 8x {CORNER}": "--mesh must be sides such as 8x8, not '8x'",
-    f"schedule --mesh 8*8 {CORNER}": "--mesh must be sides such as 8x8, not '8*8'",
     f"schedule --mesh -8x8 {CORNER}": "--mesh must be sides such as 8x8, not '-8x8'",
     f"schedule {CORNER}": "a network must be given, such as --mesh 8x8",
     f"schedule --mesh 100000x100000 {CORNER}": (
@@ -231,16 +229,10 @@ BAD_OPTIONS = {
     f"schedule --mesh 8x8 {CORNER} --collective reduce --operator plus": (
         "--operator must be add, min, max, min-signed, max-signed, and, or or xor, not plus"
     ),
-    f"schedule --mesh 8x8 {CORNER} --collective gather --algorithm ring --operator add": (
-        "--operator must be left out with ring gather"
-    ),
     f"schedule --mesh 8x8 {CORNER} --collective reduce --algorithm nesbt-copies": (
         "algorithm for reduce must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
         "u-torus-open, ring, recursive-doubling, chain, packed-trees, paced, hierarchy, brg, sbt, "
         "tcbt, nrsbt, nesbt, nrbrg, aligned-tree, joining-tree or optimal, not nesbt-copies"
-    ),
-    f"predict --mesh 8x8 {CORNER} --collective reduce --operators max,or": (
-        "--operator must be max or or, as --operators has no other, not add"
     ),
     f"predict --mesh 8x8 {CORNER} --collective reduce --timing self-timed": (
         "timing of a program that combines must be barrier, not self-timed"

@@ -58,16 +58,12 @@ BAD_OPTIONS = {
     "predict --mesh 2x2 --source 0,0 --operator add": (
         "--operator must be left out with eye broadcast"
     ),
-    "predict --mesh 2x2 --source 0,0 --algorithm chain --operator add": (
-        "--operator must be left out with chain broadcast"
-    ),
     "predict --mesh 2x2 --collective all-gather --operator add": (
         "--operator must be left out with best: no algorithm for all-gather on a 2x2 mesh heeds it"
     ),
     # The words of a barrier
     "predict --mesh 2x2 --collective barrier --words 4": BARRIER.format("words"),
     "verify --mesh 2x2 --collective barrier --group rows --words 16": BARRIER.format("words"),
-    "compare --mesh 2x2 --collective barrier --words 1": BARRIER.format("words"),
     "compare --mesh 2x2 --collective barrier --lengths 1,4": BARRIER.format("lengths"),
     # A float
     "predict --mesh 2x2 --collective all-reduce --operator bfloat16-add": (
