@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from helpers.drawn_reductions import together, wrong_nodes
+from helpers.drawn_reductions import wrong_nodes
 from helpers.processes import run_program
 
 from eyecast import api
@@ -24,6 +24,7 @@ from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.operators import BUILT_IN
 from eyecast.model.network.topology import mesh
+from eyecast.model.program.compiler import fit
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.sim.verify import verify
 
@@ -103,7 +104,7 @@ def schedules(sides: str) -> list[tuple[Row, Schedule]]:
 def test_their_examples_run_on_the_hardware_with_right_sums(sides: str) -> None:
     pairs = schedules(sides)
     config = NetworkConfig(topology=pairs[0][1].topology, operators=(BUILT_IN["add"],))
-    compiled = together([schedule for _, schedule in pairs], config)
+    _, compiled = fit(config, [schedule for _, schedule in pairs])
     cases = [Case.of(each, timing="barrier", seed=seed) for seed, each in enumerate(compiled)]
     found = []
     for (row, schedule), result in zip(pairs, verify(cases), strict=True):

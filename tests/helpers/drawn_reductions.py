@@ -3,7 +3,7 @@
 NumPy computes the expected memories from the initial ones.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial, reduce
 
 import numpy as np
@@ -16,7 +16,7 @@ from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import draw_faults, with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh, ring, torus
-from eyecast.model.program.compiler import Compiled, fit
+from eyecast.model.program.compiler import fit
 from eyecast.model.schedule.collective import REDUCTIONS
 from eyecast.model.schedule.schedule import Schedule
 
@@ -116,8 +116,3 @@ def wrong_nodes(case: Case, memory: np.ndarray) -> list[tuple[int, int]]:
             if not np.array_equal(memory[node, begin : begin + words], expected):
                 wrong.append((node, block))
     return wrong
-
-
-def together(schedules: Sequence[Schedule], config: NetworkConfig) -> list[Compiled]:
-    """Compile all ``schedules`` for one network."""
-    return fit(config, schedules)[1]
