@@ -1,20 +1,19 @@
-"""Sums in canonical order on the hardware: the same bits by every schedule.
+"""Sums in canonical order in the cycle model: the same bits by every schedule.
 
 The numbers are bfloat16, whose sums depend on the order. ``ml_dtypes`` adds them by a recursive
 definition of the order, which shares no code with the schedules and their check.
 """
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
-from helpers.verified import verified
 
 import eyecast
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing
 from eyecast.model.program.certified import compile_certified
-from eyecast.model.program.payload import Payload
 
 pytest.importorskip("ml_dtypes", reason="pip install 'eyecast[dev]'")
 
@@ -74,46 +73,39 @@ def case_of(topology: Any, collective: str, algorithm: str, root: int | None, wo
     )
 
 
-def sums_in(payload: Payload, case: Case, memory: np.ndarray) -> list[np.ndarray]:
-    """Return the numbers of the message at each node that is owed it."""
-    blocks = case.schedule.blocks
+def sums_in(case: Case) -> list[np.ndarray]:
+    """Return the numbers of the message at each node that is owed it, after the predicted run."""
+    blocks, memory = case.schedule.blocks, case.predicted.memory
     owed = blocks.owed[0] or tuple(case.schedule.topology.working_nodes.tolist())
     parts = [
         [
             memory[node, begin : begin + int(blocks.words[block])]
             for block in range(len(blocks))
-            for begin in [payload.layout.address(node, block)]
+            for begin in [case.payload.layout.address(node, block)]
         ]
         for node in owed
     ]
     return [bits_of(numbers_of(np.concatenate(each))) for each in parts]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("topology", NETWORKS[1:], ids=lambda topology: topology.label)
-def test_the_hardware_has_the_same_bits_by_every_schedule(topology: Any) -> None:
-    words, cases = 1250, []
+@pytest.mark.parametrize("topology", NETWORKS, ids=lambda topology: topology.label)
+def test_every_schedule_has_the_same_bits(topology: Any) -> None:
+    words, served = 200, 0
+    expected = bits_of(added(messages(words)))
     for collective, algorithm, root in ASKED:
-        try:
-            cases.append(case_of(topology, collective, algorithm, root, words))
-        except eyecast.InvalidInput:
-            assert algorithm == "recursive-doubling"
-    expected = bits_of(added(messages(words)))
-    for case in cases:
-        (result,) = verified([case])
-        for sums in sums_in(case.payload, case, result.measured.memory):
-            assert (sums == expected).all()
+        with suppress(eyecast.InvalidInput):
+            case = case_of(topology, collective, algorithm, root, words)
+            for sums in sums_in(case):
+                assert (sums == expected).all()
+            served += 1
+    assert served >= 5
 
 
-def test_the_model_has_the_same_bits_and_another_order_has_others() -> None:
-    topology, words = NETWORKS[0], 200
-    expected = bits_of(added(messages(words)))
-    case = case_of(topology, "all-reduce", "aligned-halving", None, words)
-    for sums in sums_in(case.payload, case, case.predicted.memory):
-        assert (sums == expected).all()
+def test_another_order_has_other_bits() -> None:
+    words = 200
     other = eyecast.schedule(
-        topology, "ring", collective="all-reduce", words=words, operator=BFLOAT16_ADD
+        NETWORKS[0], "ring", collective="all-reduce", words=words, operator=BFLOAT16_ADD
     )
     compiled = compile_certified(other, {"operators": (BFLOAT16_ADD,), "message_words": 4096})
     ring = Case.of(compiled, timing=Timing.BARRIER, seed=0, messages=messages(words))
-    assert (sums_in(ring.payload, ring, ring.predicted.memory)[0] != expected).any()
+    assert (sums_in(ring)[0] != bits_of(added(messages(words)))).any()

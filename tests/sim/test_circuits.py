@@ -1,27 +1,20 @@
 """Circuits on the hardware: the page's example, and drawn tables beside the cycle model."""
 
 from dataclasses import replace
-from random import Random
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from helpers import drawn_trees
 from helpers.circuits import circuit_program, example
 from helpers.router_page import blocks, host_words, section
 from helpers.switch_networks import SIX_NODES
-from helpers.verified import verified
 
 from eyecast.ip.drawn_circuits import drawn_circuits, with_faults
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.circuits.joining_trees import joining_all_reduce, joining_reduce
-from eyecast.model.collectives.circuits.light_trees import light_broadcast
-from eyecast.model.compare.case import Case
 from eyecast.model.cycle.circuits import run_circuits
-from eyecast.model.network.config import NetworkConfig, Timing
+from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import line, mesh, ring, torus
-from eyecast.model.program.certified import Room
 from eyecast.model.program.circuits.program import CircuitProgram
 from eyecast.model.run.run import CIRCUIT_FLAGS, HardwareRun
 from eyecast.model.run.signature import signatures
@@ -196,16 +189,6 @@ def run_drawn(name: str, seeds: range) -> tuple[set[str], int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("network", drawn_trees.NETWORKS)
-def test_drawn_schedules_do_what_the_cycle_model_predicts(network: str) -> None:
-    config = drawn_trees.config_of(network)
-    drawn = [drawn_trees.drawn_case(Random(seed), config) for seed in range(PROGRAMS)]
-    cases = [case for case in drawn if case is not None]
-    assert len(cases) > PROGRAMS * 3 // 4
-    list(verified(cases))
-
-
-@pytest.mark.slow
 def test_a_table_without_an_end_sets_a_flag_and_stops() -> None:
     config = NetworkConfig(circuits=True, **NETWORKS["without operators"])
     run, memory = {"codes": {1: 1}}, np.arange(15, dtype=np.uint64).reshape(3, 5)
@@ -220,22 +203,6 @@ def test_a_table_without_an_end_sets_a_flag_and_stops() -> None:
         prepare_circuits(
             circuit_program(config, [[], [], [run] * 34]), [], read_words=0, cycle_limit=1
         )
-
-
-@pytest.mark.slow
-def test_trees_that_fork_and_join_are_what_is_predicted_and_deliver() -> None:
-    """A broadcast takes hops, words and 5 cycles, as the page says; with an adder 2 more."""
-    topology, registers = mesh((4, 4)), 2
-    schedules = [
-        light_broadcast(topology, 0, 16),
-        joining_reduce(topology, 5, 16, "add"),
-        joining_all_reduce(topology, 40, "add"),
-    ]
-    room = Room({"circuits": True, "link_registers": registers, "operators": "add"})
-    compiled = [room.compile_one(schedule) for schedule in schedules]
-    cases = [Case.of(each, timing=Timing.BARRIER, seed=1) for each in compiled]
-    results = [each for case in cases for each in verified([case])]
-    assert results[0].measured.cycles == 6 * (registers + 1) + 16 + 5 + 2
 
 
 @pytest.mark.slow
