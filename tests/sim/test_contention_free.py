@@ -4,7 +4,10 @@ import dataclasses
 
 import numpy as np
 import pytest
+from helpers.soak.programs import MESSAGE_WORDS, programs
+from helpers.soak.samples import sampled
 from helpers.verified import verified
+from helpers.whole_jobs import whole_job
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast
@@ -15,8 +18,10 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.compiler import Compiled
+from eyecast.model.program.payload import random_words
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
+from eyecast.model.run.trace import first_difference
 from eyecast.rtl.parts.host_port import Flag
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
@@ -66,3 +71,30 @@ def test_a_program_that_waits_is_refused(monkeypatch):
     monkeypatch.setattr(case_module, "run_any", waiting)
     with pytest.raises(InvalidInput, match="flits that wait must be none in a contention-free"):
         Case.of(Compiled.of(eye_broadcast(TOPOLOGY, 0, 5), CONFIG), timing="barrier", seed=0)
+
+
+@pytest.mark.slow
+def test_drawn_programs_in_which_no_flit_waits_run_as_on_buffered_routers():
+    """A program in which a flit waits sets a flag."""
+    direct = dataclasses.replace(
+        CONFIG,
+        **{"topology": mesh((6,)), "streams": True, "vcs": 2, "message_words": MESSAGE_WORDS},
+        table_words=1 << 10,
+    )
+    buffered = dataclasses.replace(direct, contention_free=False)
+    memory = random_words(direct, (6, MESSAGE_WORDS), 1)
+    cases, same = (sampled(programs(each, 1, (1, 6)), 0, 100) for each in (direct, buffered))
+    jobs = [whole_job(made, "barrier", 1500, memory) for made in cases]
+    free = waited = 0
+    for made, measured in zip(same, simulate(build_simulator(direct), jobs), strict=True):
+        predicted = run(made, memory, timing="barrier", cycle_limit=1500)
+        if predicted.finished and not predicted.stalled_flits.any():
+            assert first_difference(predicted.trace, measured.trace) is None
+            assert (measured.finished, measured.cycles) == (True, predicted.cycles)
+            for name in ("memory", "arrived", "flags", "stalled_flits"):
+                assert (getattr(measured, name) == getattr(predicted, name)).all()
+            free += 1
+        else:
+            assert measured.flags.any()
+            waited += 1
+    assert min(free, waited) > 10

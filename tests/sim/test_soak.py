@@ -486,8 +486,24 @@ def test_flits_may_go_on_after_the_limit_of_a_run():
 
 @pytest.mark.parametrize(
     ("number", "by"),
-    [(15, By.TRACES), (43, By.TRACES), (73, By.TRACES), (2, By.NUMPY), (9, By.NUMPY)],
-    ids=["controller", "resident programs on switches", "damaged words", "trees", "wide words"],
+    [
+        (15, By.TRACES),
+        (22, By.TRACES),
+        (43, By.TRACES),
+        (73, By.TRACES),
+        (115, By.TRACES),
+        (2, By.NUMPY),
+        (9, By.NUMPY),
+    ],
+    ids=[
+        "controller",
+        "sums and streams on all ports",
+        "resident programs on switches",
+        "damaged words",
+        "sums and streams on one port",
+        "trees",
+        "wide words",
+    ],
 )
 def test_a_draw_is_the_same_on_both(number, by):
     outcomes = list(run_draw(number, by))
