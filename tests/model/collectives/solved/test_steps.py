@@ -13,13 +13,15 @@ import eyecast
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import SOLVED, algorithms_for
 from eyecast.model.collectives.shown_bounds import least_counts, schedule_bound
-from eyecast.model.collectives.solved import solver
+from eyecast.model.collectives.solved import cycles as cycles_model
+from eyecast.model.collectives.solved import solver, sums
 from eyecast.model.collectives.solved import steps as solved
 from eyecast.model.collectives.streaming.sends import SendList
 from eyecast.model.network.chiplets import chiplets
 from eyecast.model.network.named_graphs import de_bruijn
 from eyecast.model.network.route_layers import has_circle
 from eyecast.model.network.topology import line, mesh, ring
+from eyecast.model.program.circuits import times
 from eyecast.model.schedule.collective import ROOTLESS, Collective
 
 SQUARE = mesh((2, 2))
@@ -168,6 +170,7 @@ def test_no_algorithm_takes_fewer_cycles_than_proved(caplog: pytest.LogCaptureFi
     for topology, collective, options in (
         (mesh((3, 3)), "reduce", {"source": 4}),
         (line(4), "reduce", {"source": 0, "words": 2}),
+        (mesh((3, 2)), "reduce", {"source": 5, "words": 2}),
         (line(3), "reduce-scatter", {}),
         (line(3), "scan", {"words": 2}),
         (line(3), "scan", {"operator": "max"}),
@@ -184,6 +187,12 @@ def test_no_algorithm_takes_fewer_cycles_than_proved(caplog: pytest.LogCaptureFi
             with suppress(eyecast.InvalidInput):
                 run = other.generate(Request(topology=topology, **asked))
                 assert eyecast.predict(run, circuits=True).cycles >= cycles
+
+
+def test_the_models_delays_are_those_of_the_compiler() -> None:
+    late = times.LATER
+    assert (times.READ + late, times.WRITTEN + late) == (sums.READ, sums.OLD)
+    assert (cycles_model.READ, sums.BETWEEN) == (times.READ, times.COMBINED)
 
 
 def test_the_search_ends_when_many_models_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
