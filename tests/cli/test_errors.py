@@ -232,7 +232,8 @@ BAD_OPTIONS = {
     f"schedule --mesh 8x8 {CORNER} --collective reduce --algorithm nesbt-copies": (
         "algorithm for reduce must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
         "u-torus-open, ring, recursive-doubling, chain, packed-trees, paced, hierarchy, brg, sbt, "
-        "tcbt, nrsbt, nesbt, nrbrg, aligned-tree, joining-tree or optimal, not nesbt-copies"
+        "tcbt, nrsbt, nesbt, nrbrg, aligned-tree, joining-tree, optimal or optimal-cycles, "
+        "not nesbt-copies"
     ),
     f"predict --mesh 8x8 {CORNER} --collective reduce --timing self-timed": (
         "timing of a program that combines must be barrier, not self-timed"
