@@ -487,7 +487,7 @@ def test_flits_may_go_on_after_the_limit_of_a_run():
 @pytest.mark.parametrize(
     ("number", "by"),
     [
-        (15, By.TRACES),
+        (18, By.TRACES),
         (22, By.TRACES),
         (43, By.TRACES),
         (73, By.TRACES),
