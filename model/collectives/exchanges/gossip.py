@@ -109,7 +109,8 @@ def gossip_exchange(
         owner, target = zip(*pairs, strict=True)
         owed = tuple((node,) for node in target)
         blocks = Blocks(np.array(owner, np.int32), owed, np.full(len(pairs), words, np.int32))
-        carried_by = partial(_carried, number={pair: block for block, pair in enumerate(pairs)})
+        number, nodes = {pair: block for block, pair in enumerate(pairs)}, topology.working_nodes
+        carried_by = partial(_carried, number=number, nodes=nodes.tolist())
     tries = map(carried_by, _tries(topology, pairs, all_port=all_port))
     steps = min(tries, key=lambda tried: (len(tried), _longest(tried)))
     order = adjacent_order(len(blocks), [carried for step in steps for _, carried in step])
@@ -182,12 +183,13 @@ def _ranks(bits: int) -> list[int]:
     return [rank for rank in range(bits.bit_length()) if bits >> rank & 1]
 
 
-def _carried(steps: Sequence[Step], number: dict[tuple[int, int], int]) -> list[list[Carried]]:
+def _carried(
+    steps: Sequence[Step], number: dict[tuple[int, int], int], nodes: list[int]
+) -> list[list[Carried]]:
     """Return the path and the blocks of each message, if a block goes the way of its source's news.
 
-    ``number`` has the block of each pair of nodes.
+    ``number`` has the block of each pair of the gossiping ``nodes``.
     """
-    nodes = sorted({node for pair in number for node in pair})
     bringer: dict[tuple[int, int], tuple[int, int]] = {}
     carried: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for each, step in enumerate(steps):

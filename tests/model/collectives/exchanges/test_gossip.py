@@ -7,6 +7,7 @@ from helpers.carried_out import carried_out
 from helpers.drawn_reductions import case_of, draw_network, wrong_nodes
 from helpers.generated import generated
 from helpers.refusals import refusal_of
+from helpers.tree_networks import graph_of
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.declared.request import Request
@@ -29,6 +30,8 @@ FEWEST = (
     ("halo", mesh((2, 2, 2)), False, 3),
     ("halo", torus((3, 3)), False, 4),
     ("neighbor", mesh((3, 2)), False, 3),
+    # The first node has a switch beside it, and no neighbor.
+    ("neighbor", graph_of(4, [(0, 1), (1, 2), (2, 3)], [1]), False, 1),
     ("all-gather", line(6), True, 3),
     ("reduce-scatter", mesh((3, 2)), True, 2),
     ("scan", mesh((2, 2, 2)), True, 2),
