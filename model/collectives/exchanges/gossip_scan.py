@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -56,11 +56,13 @@ def _tries(topology: Topology, gossip: Gossip, *, exclusive: bool) -> Iterator[l
     count = len(gossip.nodes)
     most = count**2
     goal = [(0, rank + (not exclusive or rank == 0)) for rank in range(count)]
-    for seed in range(TRIES):
+    for careful, seed in product((False, True), range(TRIES)):
+        if careful and most < count**2:
+            return
         draw = np.random.default_rng(seed)
         early = int(draw.integers(count)) if exclusive else count
         detour, upwards = int(draw.integers(MOST_DETOUR + 1)), 2 * draw.random()
-        steps = _Try(gossip, goal, early, detour, upwards, draw).steps(most)
+        steps = _Try(gossip, goal, early, careful, detour, upwards, draw).steps(most)
         if steps is not None:
             most = len(steps)
             yield steps
@@ -72,13 +74,16 @@ def _tries(topology: Topology, gossip: Gossip, *, exclusive: bool) -> Iterator[l
 class _Try:
     """A random try to bring each node, by rank, the run that is its ``goal``.
 
-    Nodes from rank ``early`` on first replace their runs. Paths have at most ``detour`` links
-    beyond the fewest. The larger ``upwards``, the more often high ranks choose first.
+    Nodes from rank ``early`` on first replace their runs. If they are ``careful``, nodes keep their
+    runs until the next node has them; otherwise a try may lead nowhere. Paths have at most
+    ``detour`` links beyond the fewest. The larger ``upwards``, the more often high ranks choose
+    first.
     """
 
     gossip: Gossip
     goal: list[Run]
     early: int
+    careful: bool
     detour: int
     upwards: float
     draw: np.random.Generator
@@ -100,7 +105,7 @@ class _Try:
         weight = self.draw.random(len(held)) * np.arange(1, len(held) + 1) ** self.upwards
         for end in np.argsort(-weight).tolist():
             while now[end] != self.goal[end]:
-                begins, combine = self._begins(held, now[end], end)
+                begins, combine = self._begins(held, now, end)
                 paths = {
                     begin: path
                     for begin in begins
@@ -118,15 +123,16 @@ class _Try:
                     break
         return step, now
 
-    def _begins(self, held: list[Run], run: Run, end: int) -> tuple[list[int], bool]:
-        """Return who may send to ``end``, which has this ``run`` now, and whether it combines.
+    def _begins(self, held: list[Run], now: list[Run], end: int) -> tuple[list[int], bool]:
+        """Return who may send to ``end``, after what came ``now``, and whether it combines.
 
         A run that replaces another comes alone, from the node before.
         """
-        first, last = run
+        first, last = run = now[end]
         if last > self.goal[end][1]:
             before = held[end - 1]
-            ready = end >= self.early or before == self.goal[end]
+            kept = not self.careful or end + 1 == len(now) or now[end + 1][1] == end + 1
+            ready = kept and (end >= self.early or before == self.goal[end])
             if run == held[end] and before[1] == end and ready:
                 return [end - 1], False
             if end >= self.early:
