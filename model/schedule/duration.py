@@ -3,11 +3,12 @@
 A step takes h + L + 4 cycles, for the h hops and the L words of its longest send. A send that
 streams ends at least h + 3 cycles after the last word that it forwards has arrived. No barrier
 follows the last step, which saves a cycle. Blocks that are not adjacent need rows of their own,
-each with a header flit. If sends of a step share a link, all their flits cross it one after the
-other. Where links differ, a hop takes the latency of its link, and a word takes as many cycles as
-the slowest link on its way needs. The estimate is exact if nothing waits and each packet has one
-header flit. It is a lower bound if no send streams, the timing is barrier, and the collective is
-not an all-to-all, which may have blocks at adjacent addresses that are not counted here.
+each with a header flit. So do copies of a block (:mod:`..program.memory.halves`), if all sends
+carry one block. If sends of a step share a link, all their flits cross it one after the other.
+Where links differ, a hop takes the latency of its link, and a word takes as many cycles as the
+slowest link on its way needs. The estimate is exact if nothing waits and each packet has one header
+flit. It is a lower bound if no send streams, the timing is barrier, and the collective is not an
+all-to-all, which may have blocks at adjacent addresses that are not counted here.
 """
 
 import numpy as np
@@ -37,14 +38,15 @@ def expected_cycles(schedule: Schedule) -> int:
         return _timed_cycles(schedule)
     written = COMBINED_CYCLES if schedule.combine.any() else 0
     longest = np.zeros(schedule.steps + 1, np.int64)
-    rows = _further_rows(schedule)
+    copies = _further_copies(schedule)
+    rows, again = _further_rows(schedule) + copies, schedule.send_words * copies
     rates = schedule.send_rates
     arrivals = _arrivals(schedule, STREAM_CYCLES + written)
-    arrivals += rows * np.maximum(CONTINUED_ROW_CYCLES, rates)
+    arrivals += rows * np.maximum(CONTINUED_ROW_CYCLES, rates) + again * rates
     np.maximum.at(longest, schedule.step, arrivals)
     # Sends of one step that share a link have different VCs.
     if schedule.vcs.any():
-        step, cycles = _shared_links(schedule, schedule.send_words + rows + 1)
+        step, cycles = _shared_links(schedule, schedule.send_words + again + rows + 1)
         np.maximum.at(longest, step, cycles)
     used = np.bincount(schedule.step, minlength=schedule.steps + 1) > 0
     # In networks with streams a row has one word more, and the first rows wait for it.
@@ -68,6 +70,26 @@ def _further_rows(schedule: Schedule) -> Numbers:
         ends = np.append(-1, (begins + counts)[order][:-1])
         np.add.at(further, begins[order][begins[order] > ends] // apart, 1)
     return further - cut
+
+
+def _further_copies(schedule: Schedule) -> Numbers:
+    """Return the copies beyond the first that each send is for, if all sends carry one block.
+
+    A block has copies if a node gets two sends of a step in which it sends the block. Whenever a
+    node sends it and gets any, it has a copy less.
+    """
+    none = np.zeros(schedule.sends, np.int64)
+    if schedule.stream.any() or len(schedule.blocks) > 1 or not schedule.blocks.reduced.all():
+        return none
+    steps = schedule.steps + 1
+    sent, come = (
+        end * np.int64(steps) + schedule.step for end in (schedule.source, schedule.target)
+    )
+    changes, counts = np.unique(come[np.isin(come, sent)], return_counts=True)
+    if not (counts > 1).any():
+        return none
+    behind = np.searchsorted(changes, (schedule.target + np.int64(1)) * steps)
+    return behind - np.searchsorted(changes, come, side="right")
 
 
 def _shared_links(schedule: Schedule, flits: Numbers) -> tuple[Numbers, Numbers]:

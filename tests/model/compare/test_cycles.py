@@ -117,6 +117,13 @@ def test_estimates_know_shared_links_and_further_rows(
     assert expected_cycles(schedule) == schedule_cycles(schedule).value
 
 
+@pytest.mark.parametrize("nodes", [9, 27])
+def test_estimates_know_copies(nodes: int) -> None:
+    """Two packets arrive for the block in a step in which its node sends it."""
+    made = generated("all-reduce", "trivance-whole", ring(nodes), words=16, all_port=True)
+    assert expected_cycles(made) == schedule_cycles(made).value
+
+
 FOUR = chiplets((2, 2), (4, 4), latency=8, rate=4)
 SLOW_RING = replace(ring(8), link_rate_of=np.full(ring(8).neighbor.shape, 3))
 
