@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 
@@ -56,18 +56,18 @@ def _tries(topology: Topology, gossip: Gossip, *, exclusive: bool) -> Iterator[l
     count = len(gossip.nodes)
     most = count**2
     goal = [(0, rank + (not exclusive or rank == 0)) for rank in range(count)]
-    for careful, seed in product((False, True), range(TRIES)):
-        if careful and most < count**2:
+    for careful in (False, True):
+        for seed in range(TRIES):
+            draw = np.random.default_rng(seed)
+            early = int(draw.integers(count)) if exclusive else count
+            detour, upwards = int(draw.integers(MOST_DETOUR + 1)), 2 * draw.random()
+            steps = _Try(gossip, goal, early, careful, detour, upwards, draw).steps(most)
+            if steps is not None:
+                most = len(steps)
+                yield steps
+        if most < count**2:
             return
-        draw = np.random.default_rng(seed)
-        early = int(draw.integers(count)) if exclusive else count
-        detour, upwards = int(draw.integers(MOST_DETOUR + 1)), 2 * draw.random()
-        steps = _Try(gossip, goal, early, careful, detour, upwards, draw).steps(most)
-        if steps is not None:
-            most = len(steps)
-            yield steps
-    if most == count**2:
-        raise topology.refusal(*NO_TRY)
+    raise topology.refusal(*NO_TRY)
 
 
 @dataclass(frozen=True)

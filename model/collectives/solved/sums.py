@@ -47,7 +47,7 @@ Wire = tuple[int, int, int]
 
 
 class Choice(NamedTuple):
-    """What a router may do in a cycle: one input, or the sum of two, takes a way out.
+    """A choice of a router in a cycle: one input, or the sum of two, takes a way out.
 
     An input is the node that a link comes from, and a way out the node that a link leads to.
     ``node`` itself stands for its memory.
@@ -60,7 +60,7 @@ class Choice(NamedTuple):
 
     @property
     def wire(self) -> Wire:
-        """Where the word leaves, and when: a sum leaves a cycle later."""
+        """The way out of the word, and its cycle: a sum leaves a cycle later."""
         return self.cycle + len(self.inputs) - 1, self.node, self.way
 
 
@@ -238,7 +238,7 @@ class Sums(Model):
                 model.add(word.of(block)[0] == 0)
 
     def _hold(self, block: int, node: int) -> None:
-        """Require that a memory has what came to it when it is read, and at last what is owed."""
+        """Require that a memory has the words that came before each read, and at last its due."""
         memory = self._memory(block, node)
         for cycle in range(self._last + 1):
             self._read(block, cycle, self._reads[cycle, node], memory)
